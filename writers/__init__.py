@@ -1,0 +1,1 @@
+"""How bytes change: span splices, the changelog, one all-or-nothing transaction. The only room that writes."""
