@@ -1,0 +1,1 @@
+"""One module per command: call the plan, print. No domain logic."""

@@ -1,0 +1,142 @@
+"""The branch's own changelog entries: keys, scope, prose, flags and link, and the bytes they make."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..checkout.changelog_text import ensure_writable
+from ..checkout.checkout import Checkout
+from ..derive.change import Change, KeyChange
+from ..derive.figures import CheckoutFigures
+from ..derive.prose import derived_lines
+from ..schema.changelog import Entry, link_number, parse_entry, pull_request_link, render
+from ..schema.errors import BenchscribeError, Place, StateError
+from ..schema.results import Edit, Line
+from ..schema.spec import ChangelogChange
+from ..schema.strict import Mistake
+from ..schema.yaml_text import Path
+from ..writers.changelog import own_entries, replace_own
+
+SCENARIO_ORDER = ("fixed-seq-len", "agentic-coding")
+
+
+@dataclass(frozen=True, slots=True)
+class Changelog:
+    """The changelog as planned: the edit (None where the bytes stay), the entries' text, the derived lines."""
+
+    edit: Edit | None
+    text: str
+    lines: tuple[Line, ...]
+    number: int | None
+    mistakes: tuple[Mistake, ...]
+    unknown_omits: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """The changelog at the base and in the work tree, checked to be fit for writing."""
+
+    path: str
+    base: bytes
+    now: bytes
+    own: tuple[bytes, ...]
+
+    @property
+    def own_number(self) -> int | None:
+        """The pull-request number that the branch's own entry carries, None without one."""
+        for block in self.own:
+            try:
+                number = link_number(parse_entry(block).pr_link)
+            except BenchscribeError:
+                continue
+            if number is not None:
+                return number
+        return None
+
+
+def read_bytes(checkout: Checkout) -> Bytes:
+    """Both sides of the changelog. Raises StateError where it may not be written to, naming line and way out."""
+    path = checkout.layout.changelog
+    now = checkout.read(path)
+    if now is None:
+        raise StateError("the changelog is not there", where=Place(path))
+    base = checkout.at_base(path)
+    if base is None:
+        raise StateError(
+            "the changelog is not there at the base", where=Place(path), hint="name another base: --base REF"
+        )
+    ensure_writable(now, path)
+    return Bytes(path, base, now, own_entries(base, now, path))
+
+
+def plan_changelog(
+    checkout: Checkout, wanted: Checkout, change: Change, asked: Sequence[ChangelogChange], number: int | None
+) -> Changelog:
+    """The entries that the whole branch needs, base → wanted. `number` wins over the one an own entry carries."""
+    both = read_bytes(checkout)
+    number = number if number is not None else both.own_number
+    figures = CheckoutFigures(wanted.after)
+    entries: list[Entry] = []
+    lines: list[Line] = []
+    mistakes: list[Mistake] = []
+    unknown: list[str] = []
+    for index, one in enumerate(asked):
+        keys, wrong = _keys(change, wanted, one, ("changelog", index))
+        mistakes += wrong
+        covered = _covered(change, one, keys)
+        derived = derived_lines(change, figures, covered)
+        lines += [line for line in derived if line not in lines]
+        unknown += [omitted for omitted in one.omit if omitted not in {line.id for line in derived}]
+        description = _description(one, derived)
+        if keys and description:
+            scope = _scenario_type(change, one, covered)
+            entries.append(Entry(tuple(keys), description, pull_request_link(number), scope, one.flags))
+    if not entries:
+        text = "".join(block.decode("utf-8") for block in both.own)
+        return Changelog(None, text, tuple(lines), number, tuple(mistakes), tuple(unknown))
+    after = replace_own(both.base, both.now, entries, both.path)
+    edit = Edit(both.path, both.now, after) if after != both.now else None
+    text = "\n".join(render(entry) for entry in entries)
+    return Changelog(edit, text, tuple(lines), number, tuple(mistakes), tuple(unknown))
+
+
+def _keys(change: Change, wanted: Checkout, asked: ChangelogChange, path: Path) -> tuple[list[str], list[Mistake]]:
+    """The keys an entry names: those asked for, else every changed key that still exists."""
+    if asked.keys is None:
+        return [one.key for one in change.remaining], []
+    known = wanted.after.keys
+    mistakes = []
+    for index, key in enumerate(asked.keys):
+        if key not in known and not fnmatch.filter(known, key):
+            nearest = ", ".join(wanted.after.near_keys(key))
+            hint = f"did you mean {nearest}?" if nearest else "keys must exist after the change"
+            mistakes.append(Mistake((*path, "keys", index), f"no config key matches {str(key)!r}", hint))
+    return [str(key) for key in asked.keys], mistakes
+
+
+def _covered(change: Change, asked: ChangelogChange, keys: Sequence[str]) -> list[str]:
+    """The changed keys one entry speaks for; an entry without keys of its own speaks for all, removed ones too."""
+    if asked.keys is None:
+        return [one.key for one in change.keys]
+    return [one.key for one in change.keys if any(fnmatch.fnmatchcase(one.key, key) for key in keys)]
+
+
+def _description(asked: ChangelogChange, derived: Sequence[Line]) -> tuple[str, ...]:
+    """Derived lines that are not omitted, then the author's notes; both languages where that is asked for."""
+    kept = [line for line in derived if line.id not in asked.omit]
+    english = [line.en for line in kept] + [note.en for note in asked.notes]
+    if asked.language == "en":
+        return tuple(english)
+    chinese = [line.zh for line in kept] + [note.zh or note.en for note in asked.notes]
+    return tuple(dict.fromkeys((*english, *chinese)))
+
+
+def _scenario_type(change: Change, asked: ChangelogChange, covered: Sequence[str]) -> tuple[str, ...]:
+    """The scenarios that changed, unless others are asked for."""
+    if asked.scenario_type is not None:
+        return tuple(asked.scenario_type)
+    changes: list[KeyChange] = [one for one in change.remaining if one.key in covered]
+    found = {scenario for one in changes for scenario in one.scenarios}
+    return tuple(name for name in SCENARIO_ORDER if name in found)

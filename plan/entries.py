@@ -1,0 +1,291 @@
+"""The wanted data of a master entry: what the checkout holds with one `KeyChange` of the spec laid over it.
+
+Nothing here writes; the YAML writer turns the wanted data into splices.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..derive.pairing import pair_rows
+from ..schema.master import WORKER_BLOCKS, Entry, Item, Row
+from ..schema.master_rules import OPTIONAL_FIELDS, REQUIRED_FIELDS
+from ..schema.spec import KeyChange, ScenarioItem
+from ..schema.strict import Mistake
+from ..schema.yaml_text import Path, YamlList, YamlMap
+
+FIELD_ORDER = (
+    "image", "model", "model-prefix", "runner", "precision", "framework",
+    "router", "kv-p2p-transfer", "multinode", "disagg", "scenarios",
+)  # fmt: skip
+ROW_DEFAULTS: Mapping[str, Any] = {
+    "pp": 1, "dcp-size": 1, "pcp-size": 1, "ep": 1, "dp-attn": False, "spec-decoding": "none", "kv-offloading": "none",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AutoItem:
+    """An item whose `dram-utilization` is still to be derived."""
+
+    scenario: str
+    index: int
+    scenario_item: ScenarioItem
+    spec_path: Path
+
+
+@dataclass(slots=True)
+class WantedEntry:
+    """One key's wanted data while it is being worked out. `data` is None for a key that goes."""
+
+    key: str
+    data: Any
+    before: Entry | None
+    spec_path: Path
+    autos: list[AutoItem] = field(default_factory=list)
+    mistakes: list[Mistake] = field(default_factory=list)
+    items: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def entry(self) -> Entry:
+        return Entry(self.key, self.data)
+
+    def item_data(self, scenario: str, index: int) -> dict[str, Any]:
+        """The mapping of one item, to be filled in."""
+        return self.data["scenarios"][scenario][index]  # type: ignore[no-any-return]
+
+
+def want(change: KeyChange, before: Entry | None, start: Entry | None, spec_path: Path) -> WantedEntry:
+    """The wanted data for one change.
+
+    `before` is what the work tree holds under the key; `start` what a new key starts from (`like`), else None.
+    """
+    if change.remove:
+        return WantedEntry(change.config_key, None, before, spec_path)
+    if change.entry is not None:
+        data = deepcopy(change.entry)
+    else:
+        source = before or start
+        data = deepcopy(source.data) if source is not None else YamlMap()
+    wanted = WantedEntry(change.config_key, data, before, spec_path)
+    _set_fields(wanted, change)
+    _set_scenarios(wanted, change)
+    return wanted
+
+
+def _set_fields(wanted: WantedEntry, change: KeyChange) -> None:
+    for name, value in change.top_fields.items():
+        if value is None:
+            wanted.data.pop(name, None)
+            if name not in OPTIONAL_FIELDS:
+                wanted.mistakes.append(Mistake((*wanted.spec_path, "set", name), f"field {name!r} is required"))
+        elif name in wanted.data:
+            if wanted.data[name] != value:
+                wanted.data[name] = value
+        else:
+            wanted.data = _inserted(wanted.data, name, value, FIELD_ORDER)
+
+
+def _inserted(data: Mapping[str, Any], name: str, value: Any, order: Sequence[str]) -> YamlMap:
+    """A copy with the new key behind the last of those that precede it in `order`."""
+    rank = {known: index for index, known in enumerate(order)}
+    earlier = [key for key in data if rank.get(key, len(order)) < rank.get(name, len(order))]
+    result = _like(data)
+    if not earlier:
+        result[name] = value
+    for key, old in data.items():
+        result[key] = old
+        if earlier and key == earlier[-1]:
+            result[name] = value
+    return result
+
+
+def _like(data: Mapping[str, Any]) -> YamlMap:
+    copy = YamlMap()
+    copy.flow = bool(getattr(data, "flow", False))
+    return copy
+
+
+def _set_scenarios(wanted: WantedEntry, change: KeyChange) -> None:
+    for scenario, items in change.scenarios.items():
+        path: Path = (*wanted.spec_path, "scenarios", scenario)
+        scenarios = wanted.data.setdefault("scenarios", YamlMap())
+        if items is None:
+            if scenarios.pop(scenario, None) is None:
+                wanted.mistakes.append(Mistake(path, f"{wanted.key} has no scenario {scenario!r} to remove"))
+            continue
+        removed: list[int] = []
+        for number, item in enumerate(items):
+            _set_item(wanted, scenario, item, (*path, number), removed)
+        for index in sorted(removed, reverse=True):
+            del scenarios[scenario][index]
+        _renumber(wanted, scenario, removed)
+
+
+def _renumber(wanted: WantedEntry, scenario: str, removed: list[int]) -> None:
+    wanted.autos = [
+        auto
+        if auto.scenario != scenario
+        else AutoItem(
+            scenario,
+            auto.index - sum(gone < auto.index for gone in removed),
+            auto.scenario_item,
+            auto.spec_path,
+        )
+        for auto in wanted.autos
+    ]
+
+
+def _set_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Path, removed: list[int]) -> None:
+    index = _find_item(wanted, scenario, item, path)
+    if index is None:
+        return
+    wanted.items[scenario] = index
+    if item.removes:
+        removed.append(index)
+        return
+    data = wanted.item_data(scenario, index)
+    for name, value in (("isl", item.isl), ("osl", item.osl), ("require-power", item.require_power)):
+        if value is not None and data.get(name) != value:
+            data[name] = value
+    if item.dram_utilization == "auto":
+        wanted.autos.append(AutoItem(scenario, index, item, (*path, "dram-utilization")))
+        if "dram-utilization" not in data:
+            _put_first(data, "dram-utilization", "auto")
+    elif item.dram_utilization is not None and data.get("dram-utilization") != item.dram_utilization:
+        _put_first(data, "dram-utilization", item.dram_utilization)
+    if item.search_space is not None:
+        data["search-space"] = _wanted_rows(wanted, data.get("search-space"), item.search_space, path)
+
+
+def _put_first(data: dict[str, Any], name: str, value: Any) -> None:
+    """Set a key in place, or put a new one at the front: `dram-utilization` stands before the rows."""
+    if name in data:
+        data[name] = value
+        return
+    rest = dict(data)
+    data.clear()
+    data[name] = value
+    data.update(rest)
+
+
+def _find_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Path) -> int | None:
+    scenarios = wanted.data["scenarios"]
+    existing: list[Any] | None = scenarios.get(scenario)
+    if existing is None or item.item == "new":
+        if item.search_space is None:
+            wanted.mistakes.append(Mistake(path, f"a new {scenario} item needs a search-space"))
+            return None
+        if existing is None:
+            existing = scenarios[scenario] = YamlList()
+        existing.append(YamlMap())
+        return len(existing) - 1
+    named = [Item(scenario, index, data) for index, data in enumerate(existing)]
+    if isinstance(item.item, int):
+        matching = [one for one in named if one.index == item.item]
+    elif item.isl is not None or item.osl is not None:
+        matching = [
+            one for one in named if item.isl in (None, one.data.get("isl")) and item.osl in (None, one.data.get("osl"))
+        ]
+    else:
+        matching = named
+    if len(matching) == 1:
+        return matching[0].index
+    wanted.mistakes.append(_item_mistake(wanted.key, scenario, named, matching, path))
+    return None
+
+
+def _item_mistake(key: str, scenario: str, named: list[Item], matching: list[Item], path: Path) -> Mistake:
+    listed = "; ".join(
+        f"item {one.index}" + (f" (isl {one.lengths[0]}, osl {one.lengths[1]})" if one.lengths else "") for one in named
+    )
+    what = "has several" if matching else "has no such"
+    return Mistake(
+        path, f"{key} {what} {scenario} item", f"say which with item, or isl and osl: {listed}; new adds one"
+    )
+
+
+def _wanted_rows(wanted: WantedEntry, existing: Any, rows: Sequence[Any], path: Path) -> YamlList:
+    old = existing if isinstance(existing, list) else []
+    pairs = pair_rows([Row(row) for row in old], [Row(row) for row in rows])
+    result = YamlList()
+    for number, (row, pair) in enumerate(zip(rows, pairs, strict=True)):
+        neighbours = [one for one in old if isinstance(one, Mapping)]
+        data = continued(old[pair], row, neighbours) if pair is not None else deepcopy(row)
+        _add_recipe(wanted, data, old[pair] if pair is not None else None, neighbours, (*path, "search-space", number))
+        result.append(data)
+    return result
+
+
+def continued(old: Mapping[str, Any], row: Mapping[str, Any], neighbours: Sequence[Mapping[str, Any]]) -> YamlMap:
+    """A row that stays: the old order and spelling where the data is the same, stated defaults kept.
+
+    New fields go where the neighbours have them, else behind the field they follow in the spec.
+    """
+    result = _like(old)
+    for name, value in old.items():
+        if name not in row:
+            if (name in ROW_DEFAULTS and value == ROW_DEFAULTS[name]) or name in (
+                "srt-recipe",
+                "eval-srt-recipe",
+            ):
+                result[name] = value
+        elif name in WORKER_BLOCKS and isinstance(value, Mapping) and isinstance(row[name], Mapping):
+            result[name] = continued(value, row[name], ())
+        else:
+            result[name] = value if value == row[name] else deepcopy(row[name])
+    names = list(row)
+    for index, name in enumerate(names):
+        if name not in result:
+            result = _placed(result, name, deepcopy(row[name]), names[:index], neighbours)
+    return result
+
+
+def _placed(
+    data: Mapping[str, Any],
+    name: str,
+    value: Any,
+    before: Sequence[str],
+    neighbours: Sequence[Mapping[str, Any]],
+) -> YamlMap:
+    order = next((list(one) for one in neighbours if name in one), None)
+    if order is not None:
+        return _inserted(data, name, value, [*order[: order.index(name)], name])
+    known = [key for key in before if key in data]
+    last = known[-1] if known else None
+    result = _like(data)
+    if last is None:
+        result[name] = value
+    for key, old in data.items():
+        result[key] = old
+        if key == last:
+            result[name] = value
+    return result
+
+
+def _add_recipe(
+    wanted: WantedEntry, data: YamlMap, old: Any, neighbours: Sequence[Mapping[str, Any]], path: Path
+) -> None:
+    """`srt-recipe` may be left out of a row: it is taken from the rows that have it."""
+    if "srt-recipe" in data or any(name in data for name in WORKER_BLOCKS):
+        return
+    named = Counter(str(one["srt-recipe"]) for one in neighbours if "srt-recipe" in one)
+    if not named:
+        return
+    files = list(named)
+    if len(files) > 1 and old is None:
+        hint = f"the other rows name {', '.join(files)}"
+        wanted.mistakes.append(Mistake(path, "the new row needs srt-recipe", hint))
+        return
+    value = next(one["srt-recipe"] for one in neighbours if "srt-recipe" in one)
+    placed = _placed(data, "srt-recipe", value, list(data), neighbours)
+    data.clear()
+    data.update(placed)
+
+
+def required_fields_missing(data: Mapping[str, Any]) -> list[str]:
+    """The required top-level fields an entry lacks."""
+    return [name for name in REQUIRED_FIELDS if name not in data]

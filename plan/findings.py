@@ -1,0 +1,85 @@
+"""What a plan has to say about itself beside its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..checkout.checkout import Checkout
+from ..checkout.recipes import find_recipes
+from ..checkout.snapshot import Missing, RecipeFile
+from ..derive.change import Change, KeyChange
+from ..derive.compare import variant_of
+from ..schema.errors import StateError
+from ..schema.master import points_of
+from ..schema.results import Finding, Severity
+from ..schema.serving import variants_for
+from ..schema.spec_reader import SpecReading
+
+LONGEST_SUBJECT = 72
+
+
+def plan_findings(
+    reading: SpecReading, checkout: Checkout, wanted: Checkout, change: Change, unknown_omits: Sequence[str]
+) -> Iterator[Finding]:
+    """Findings about the spec itself and about what its entries refer to."""
+    yield from _spec_findings(reading, unknown_omits)
+    for key in change.remaining:
+        yield from _recipe_findings(checkout, wanted, key)
+
+
+def _spec_findings(reading: SpecReading, unknown_omits: Sequence[str]) -> Iterator[Finding]:
+    spec = reading.require()
+    if spec.title is not None and len(spec.title.en) > LONGEST_SUBJECT:
+        message = f"the title has {len(spec.title.en)} characters; a commit subject is best kept to {LONGEST_SUBJECT}"
+        line = reading.line_of(("title", "en"))
+        yield Finding("title-length", Severity.WARNING, reading.path, line, message, "shorten title.en")
+    for index, entry in enumerate(spec.changelog):
+        for number, note in enumerate(entry.notes):
+            if note.zh is None:
+                line = reading.line_of(("changelog", index, "notes", number))
+                message = "the note has no Chinese, so the English stands in both halves"
+                yield Finding("note-language", Severity.WARNING, reading.path, line, message, "add zh: to the note")
+    for name in unknown_omits:
+        line = reading.line_of(("changelog", 0, "omit"))
+        message = f"omit names {name!r}, which is no derived line's id"
+        yield Finding(
+            "omit-unknown",
+            Severity.WARNING,
+            reading.path,
+            line,
+            message,
+            "--dry-run --format json shows the ids",
+        )
+
+
+def _recipe_findings(checkout: Checkout, wanted: Checkout, key: KeyChange) -> Iterator[Finding]:
+    """Recipes that are missing or cannot be judged, and points that not exactly one variant serves."""
+    missing: dict[str, Missing] = {}
+    entry = key.entry
+    for item, row in entry.rows():
+        for found in find_recipes(wanted.after, entry, item, row):
+            if isinstance(found, Missing):
+                missing[found.path] = found
+            elif isinstance(found, RecipeFile) and found.recipe.layered and not row.multinode:
+                for point in points_of(row):
+                    try:
+                        count = len(variants_for(found.recipe, point, entry.framework, found.variant_name))
+                    except StateError:
+                        continue
+                    if count != 1:
+                        place = wanted.after.place(key.key)
+                        what = "no variant serves" if count == 0 else f"{count} variants serve"
+                        message = f"{what} {point} of {key.key} in {found.path}; exactly one must"
+                        hint = "add recipe: with a rule for the point, or take the point out of the row"
+                        yield Finding("recipe-variant", Severity.ERROR, place.path, place.line, message, hint)
+    for path, one in missing.items():
+        place = wanted.after.place(key.key)
+        if not checkout.can_judge(one):
+            message = f"{path} could not be judged: {one.reason}"
+            yield Finding("recipe-missing", Severity.INFO, place.path, place.line, message)
+        elif key.before is None or path.endswith(".sh"):
+            severity = Severity.WARNING if path.endswith(".sh") else Severity.ERROR
+            yield Finding("recipe-missing", severity, place.path, place.line, one.reason, "add the recipe it names")
+
+
+__all__ = ["plan_findings", "variant_of"]

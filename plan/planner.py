@@ -1,0 +1,269 @@
+"""Making a plan from a spec: every step between the author's decisions and the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..checkout.changes import changed_files
+from ..checkout.checkout import Checkout
+from ..derive.compare import compare
+from ..derive.figures import CheckoutFigures
+from ..derive.naming import siblings
+from ..schema.errors import UsageError
+from ..schema.master import Entry
+from ..schema.master_rules import entry_mistakes
+from ..schema.results import Derived, Edit
+from ..schema.spec import KeyChange, Spec
+from ..schema.spec_reader import SpecReading, layout_mistakes
+from ..schema.strict import Mistake
+from ..schema.yaml_text import Path, YamlFloat, YamlList
+from .changelog import plan_changelog
+from .entries import AutoItem, WantedEntry, want
+from .findings import plan_findings
+from .golden import golden_values
+from .model import Plan
+from .recipes import WantedRecipe, points_naming, want_recipe
+from .texts import Texts, write_entry, write_recipe, write_recipe_file
+
+
+@dataclass(slots=True)
+class _Work:
+    """A plan in the making."""
+
+    reading: SpecReading
+    spec: Spec
+    checkout: Checkout
+    entries: dict[str, WantedEntry] = field(default_factory=dict)
+    recipes: dict[str, WantedRecipe] = field(default_factory=dict)
+    recipe_paths: dict[str, Path] = field(default_factory=dict)
+    mistakes: list[Mistake] = field(default_factory=list)
+    derived: list[Derived[Any]] = field(default_factory=list)
+
+
+def make_plan(reading: SpecReading, checkout: Checkout, *, number: int | None = None) -> Plan:
+    """The plan for a spec on a checkout; nothing is written.
+
+    Raises SpecError with every mistake of the spec, StateError where the checkout cannot be written to.
+    """
+    _refuse_early(reading, checkout)
+    spec = reading.require()
+    work = _Work(reading, spec, checkout)
+    for index, change in enumerate(spec.changes):
+        _want_entry(work, change, ("changes", index))
+    reading.refuse(work.mistakes)
+    for index, change in enumerate(spec.changes):
+        _want_recipes(work, change, ("changes", index))
+    reading.refuse(work.mistakes)
+    _derive_utilizations(work)
+    _judge_entries(work)
+    reading.refuse(work.mistakes)
+    texts = _write_texts(work)
+    reading.refuse([*work.mistakes, *texts.mistakes])
+    return _finish(work, texts, number)
+
+
+def _refuse_early(reading: SpecReading, checkout: Checkout) -> None:
+    """Every mistake that can be seen before anything is worked out, the checkout's word on keys included."""
+    found: list[Mistake] = []
+    changes = reading.data.get("changes")
+    if isinstance(changes, list):
+        usable = all(isinstance(change, dict) for change in changes)
+        found += list(layout_mistakes(reading.data, checkout.layout.name)) if usable else []
+        for index, change in enumerate(changes):
+            if isinstance(change, dict):
+                found += _key_mistakes(change, checkout, ("changes", index))
+    reading.refuse(found)
+
+
+def _key_mistakes(change: dict[str, Any], checkout: Checkout, path: Path) -> Iterator[Mistake]:
+    key = change.get("config-key")
+    if not isinstance(key, str) or "*" in key:
+        return
+    exists = key in checkout.after.keys
+    new = "like" in change or "entry" in change
+    if new and key in checkout.before.keys:
+        field_name = "like" if "like" in change else "entry"
+        hint = f"drop {field_name} and say what changes"
+        yield Mistake((*path, field_name), f"{str(key)!r} exists at the base, so it cannot be new", hint)
+    if not new and not exists and not (change.get("remove") is True and key in checkout.before.keys):
+        yield Mistake((*path, "config-key"), f"no config key {str(key)!r}", _nearest(checkout, key))
+    for name in ("like", "after"):
+        other = change.get(name)
+        if isinstance(other, str) and other not in checkout.after.keys:
+            yield Mistake((*path, name), f"no config key {str(other)!r}", _nearest(checkout, other))
+
+
+def _nearest(checkout: Checkout, key: str) -> str:
+    near = checkout.after.near_keys(key)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {len(checkout.after.keys)} keys, none like it"
+
+
+def _want_entry(work: _Work, change: KeyChange, path: Path) -> None:
+    key = change.config_key
+    before = work.checkout.entry(key)
+    start = work.checkout.entry(change.like) if change.like is not None and before is None else None
+    wanted = want(change, before, start, path)
+    if change.entry is not None and before is None and _relative(work.checkout, wanted) is None:
+        wanted.mistakes.append(Mistake((*path, "entry"), "no relative to stand behind", "say after: <key>"))
+    work.entries[key] = wanted
+    work.mistakes += wanted.mistakes
+
+
+def _relative(checkout: Checkout, wanted: WantedEntry) -> str | None:
+    """The key a new entry stands behind by default: its nearest relative in the master of its SKU."""
+    keys = [key for key in checkout.after.keys if key != wanted.key]
+    found = siblings(wanted.key, [Entry(key, {}) for key in keys])
+    return found[0].key if found else (keys[-1] if keys else None)
+
+
+def _want_recipes(work: _Work, change: KeyChange, path: Path) -> None:
+    wanted = work.entries[change.config_key]
+    if change.recipe is None or wanted.data is None:
+        return
+    was = [entry for entry in (work.checkout.entry(wanted.key), work.checkout.entry_at_base(wanted.key)) if entry]
+    recipe_path: Path = (*path, "recipe")
+    others = _others(work, wanted, change)
+    found = want_recipe(work.checkout.after, change.recipe, wanted.entry, was, others, recipe_path, work.recipes)
+    if isinstance(found, Mistake):
+        work.mistakes.append(found)
+        return
+    work.recipes[found.path] = found
+    work.recipe_paths[found.path] = recipe_path
+    work.mistakes += found.mistakes
+
+
+def _others(work: _Work, wanted: WantedEntry, change: KeyChange) -> list[Entry]:
+    """Other keys that name the same recipe file, as they will be."""
+    snapshot = work.checkout.after
+    references = {reference.partition(":")[0] for _, row in wanted.entry.rows() for reference in row.recipe_references}
+    names = {reference.rpartition("/")[2] for reference in references}
+    if change.recipe is not None and change.recipe.file:
+        names.add(change.recipe.file.rpartition("/")[2])
+    found = []
+    for key, place in snapshot.keys.items():
+        if key == wanted.key:
+            continue
+        if key in work.entries:
+            found += [work.entries[key].entry] if work.entries[key].data is not None else []
+            continue
+        text = snapshot.master_text(place.file)[place.block.start : place.block.end]
+        if any(name in text for name in names) and (entry := snapshot.entry(key)) is not None:
+            found.append(entry)
+    return found
+
+
+def _derive_utilizations(work: _Work) -> None:
+    """`dram-utilization: auto`, from the tiers of the recipes as they will be."""
+    for wanted in work.entries.values():
+        if not wanted.autos:
+            continue
+        overlay = _overlay(work)
+        figures = CheckoutFigures(overlay)
+        for auto in wanted.autos:
+            try:
+                _fill_auto(work, wanted, auto, figures)
+            except UsageError as error:
+                work.mistakes.append(Mistake(auto.spec_path, error.what, error.hint))
+
+
+def _fill_auto(work: _Work, wanted: WantedEntry, auto: AutoItem, figures: CheckoutFigures) -> None:
+    entry = wanted.entry
+    item = entry.scenarios[auto.scenario][auto.index]
+    derived = figures.utilization(entry, item, auto.scenario_item.step)
+    value = YamlFloat(derived.value)
+    value.spelling = str(derived.value)
+    data = wanted.item_data(auto.scenario, auto.index)
+    old = wanted.before.scenarios.get(auto.scenario, ()) if wanted.before is not None else ()
+    kept = old[auto.index].dram_utilization if auto.index < len(old) else None
+    data["dram-utilization"] = kept if kept == value else value
+    work.derived.append(derived)
+
+
+def _overlay(work: _Work) -> Any:
+    """The checkout with the wanted recipes laid over it, enough to read tiers from."""
+    texts = Texts(work.checkout.after)
+    for path, recipe in work.recipes.items():
+        write_recipe(texts, recipe, work.recipe_paths[path])
+    return work.checkout.after.with_changes({edit.path: edit.after for edit in texts.edits()})
+
+
+def _judge_entries(work: _Work) -> None:
+    """The rules of FACTS §3 over whole wanted entries; what was already wrong before is not the spec's mistake."""
+    layout = work.checkout.layout.name
+    for change, wanted in zip(work.spec.changes, work.entries.values(), strict=True):
+        if wanted.data is None:
+            continue
+        debts = {(m.what, m.path[-1:]) for m in entry_mistakes(wanted.before, layout)} if wanted.before else set()
+        for mistake in entry_mistakes(wanted.entry, layout):
+            if (mistake.what, mistake.path[-1:]) not in debts:
+                place = _in_spec(change, mistake.path)
+                work.mistakes.append(Mistake((*wanted.spec_path, *place), mistake.what, mistake.hint))
+
+
+def _in_spec(change: KeyChange, path: Path) -> Path:
+    """Where the spec says what stands at `path` of the entry."""
+    if change.entry is not None:
+        return ("entry", *path)
+    if path[:1] != ("scenarios",) or len(path) < 3:
+        return ("set", *path) if path and path[0] in change.top_fields else ()
+    _, scenario, index = path[:3]
+    items = change.scenarios.get(scenario)  # type: ignore[call-overload]
+    if not items:
+        return ()
+    number = next((at for at, item in enumerate(items) if item.item == index), 0)
+    return ("scenarios", scenario, number, *path[3:])
+
+
+def _write_texts(work: _Work) -> Texts:
+    texts = Texts(work.checkout.after)
+    for change in work.spec.changes:
+        wanted = work.entries[change.config_key]
+        after = change.after or change.like or ""
+        if wanted.data is not None and wanted.key not in work.checkout.after.keys:
+            after = after or _relative(work.checkout, wanted) or ""
+        write_entry(texts, wanted, change, start_key=change.like or after, after_key=after)
+    for path, recipe in work.recipes.items():
+        write_recipe(texts, recipe, work.recipe_paths[path])
+    for index, change in enumerate(work.spec.changes):
+        for number, recipe_file in enumerate(change.recipes):
+            path = work.checkout.after.recipe(recipe_file.file).path
+            write_recipe_file(texts, recipe_file, path, ("changes", index, "recipes", number))
+    return texts
+
+
+def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
+    """Everything behind the bytes of config and recipe: the change, its prose, the changelog, the findings."""
+    edits = texts.edits()
+    overlay = {edit.path: edit.after for edit in edits}
+    wanted = work.checkout.with_overlay(overlay)
+    files = changed_files(work.checkout, overlay)
+    change = compare(work.checkout.before, wanted.after, files)
+    asked_number = number if number is not None else work.spec.pr
+    changelog = plan_changelog(work.checkout, wanted, change, work.spec.changelog, asked_number)
+    work.reading.refuse(changelog.mistakes)
+    if changelog.edit is not None:
+        edits = (*edits, changelog.edit)
+        wanted = work.checkout.with_overlay({edit.path: edit.after for edit in edits})
+    derived = (*work.derived, *golden_values(change, CheckoutFigures(wanted.after)))
+    return Plan(
+        spec=work.spec,
+        checkout=work.checkout,
+        wanted=wanted,
+        edits=edits,
+        change=change,
+        derived=derived,
+        lines=changelog.lines,
+        entry=changelog.text,
+        findings=tuple(plan_findings(work.reading, work.checkout, wanted, change, changelog.unknown_omits)),
+        pull_request=changelog.number,
+    )
+
+
+def edited_paths(edits: Sequence[Edit]) -> tuple[str, ...]:
+    """The paths a plan writes, in its order."""
+    return tuple(edit.path for edit in edits)
+
+
+__all__ = ["YamlList", "edited_paths", "make_plan", "points_naming"]

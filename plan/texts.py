@@ -1,0 +1,219 @@
+"""From wanted data to wanted bytes: which files change, and the edits that make them so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..checkout.blocks import split_blocks
+from ..checkout.snapshot import Snapshot
+from ..derive.pairing import pair_for_writer
+from ..schema.errors import StateError
+from ..schema.results import Edit
+from ..schema.spec import KeyChange, RecipeFileChange
+from ..schema.strict import Mistake, merged
+from ..schema.yaml_text import Path, plain
+from ..writers.block_comment import put_block_comment
+from ..writers.yaml_blocks import (
+    insert_block_after,
+    insert_block_before,
+    remove_block,
+    rename_block,
+    render_block,
+    replace_block,
+    without_comments,
+)
+from ..writers.yaml_comments import put_comment
+from ..writers.yaml_edit import rewrite
+from ..writers.yaml_pairing import by_likeness
+from .entries import WantedEntry
+from .places import UnknownPlace, entry_place, recipe_place
+from .recipes import WantedRecipe
+
+
+@dataclass(slots=True)
+class Texts:
+    """The texts of the files a plan touches, as they will be; None for a file that goes."""
+
+    snapshot: Snapshot
+    wanted: dict[str, str | None] = field(default_factory=dict)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    def text(self, path: str) -> str | None:
+        """The file's text as far as it is planned."""
+        return self.wanted[path] if path in self.wanted else self.snapshot.text(path)
+
+    def edits(self) -> tuple[Edit, ...]:
+        """The edits for every file whose bytes differ from the work tree's."""
+        found = []
+        for path, text in self.wanted.items():
+            before = self.snapshot.read(path)
+            after = None if text is None else text.encode("utf-8")
+            if before != after:
+                found.append(Edit(path, before, after))
+        return tuple(found)
+
+
+def write_entry(texts: Texts, wanted: WantedEntry, change: KeyChange, start_key: str, after_key: str) -> None:
+    """Put one wanted entry into its master config: in place, or as a new entry behind `after_key`.
+
+    A new entry takes the shape of `start_key`'s: order, indentation, row style.
+    """
+    place = texts.snapshot.keys.get(wanted.key)
+    if wanted.data is None:
+        if place is not None:
+            _remove_entry(texts, wanted.key, place.file, archive=change.archive)
+        return
+    if place is not None:
+        file = place.file
+        text = _require(texts, file)
+        block = _block_text(text, wanted.key)
+        block = rewrite(block, {wanted.key: wanted.data}, pair=_pair, file=file)
+        for name, comment in change.comments.items():
+            # The comment above the key stands outside the block, so it takes the whole file.
+            if name != "key" and (path := _entry_path(texts, wanted, name, change)) is not None:
+                block = put_comment(block, path, comment, file=file)
+        text = replace_block(text, wanted.key, block, file=file)
+        if "key" in change.comments:
+            text = put_block_comment(text, wanted.key, change.comments["key"], file=file)
+        texts.wanted[file] = text
+        return
+    file = texts.snapshot.keys[after_key].file
+    source = texts.snapshot.keys[start_key]
+    block = rename_block(without_comments(_block_text(_require(texts, source.file), start_key)), wanted.key)
+    block = rewrite(block, {wanted.key: wanted.data}, pair=_pair, file=file)
+    for name, comment in change.comments.items():
+        if name != "key" and (path := _entry_path(texts, wanted, name, change)) is not None:
+            block = put_comment(block, path, comment, file=file)
+    text = insert_block_after(_require(texts, file), after_key, block, file=file)
+    if "key" in change.comments:
+        text = put_block_comment(text, wanted.key, change.comments["key"], file=file)
+    texts.wanted[file] = text
+
+
+def _pair(path: Path, before: list[Any], after: list[Any]) -> list[int | None]:
+    found = pair_for_writer(path, before, after)
+    return by_likeness(path, before, after) if found is None else found
+
+
+def _require(texts: Texts, file: str) -> str:
+    text = texts.text(file)
+    if text is None:
+        raise StateError(f"{file} is not there")
+    return text
+
+
+def _block_text(text: str, name: str) -> str:
+    block = next(block for block in split_blocks(text) if block.name == name)
+    return text[block.start : block.end]
+
+
+def _entry_path(texts: Texts, wanted: WantedEntry, name: str, change: KeyChange) -> Path | None:
+    try:
+        return entry_place(wanted, name)
+    except UnknownPlace as error:
+        texts.mistakes.append(Mistake((*wanted.spec_path, "comments", name), str(error)))
+        return None
+
+
+def _remove_entry(texts: Texts, key: str, file: str, *, archive: bool) -> None:
+    text = _require(texts, file)
+    if archive:
+        _archive(texts, key, file, _block_text(text, key))
+    texts.wanted[file] = remove_block(text, key)
+
+
+def _archive(texts: Texts, key: str, file: str, block: str) -> None:
+    """Move a retired entry to the archive's file of the same name."""
+    target = f"{texts.snapshot.layout.archive}/{file.rpartition('/')[2]}"
+    old = texts.text(target)
+    if not old:
+        texts.wanted[target] = block
+        return
+    blocks = split_blocks(old)
+    if any(found.name == key for found in blocks):
+        raise StateError(f"the archive {target} already holds {key}", hint="remove it there, or drop archive")
+    if not blocks:
+        texts.wanted[target] = old.rstrip("\n") + "\n\n" + block
+        return
+    texts.wanted[target] = insert_block_after(old, blocks[-1].name, block)
+
+
+def write_recipe(texts: Texts, recipe: WantedRecipe, spec_path: Path) -> None:
+    """Put a wanted schema-2 recipe into its file: changed blocks in place, new ones inserted, dropped ones out."""
+    text = _require(texts, recipe.path)
+    text = rewrite(text, recipe.data, pair=_pair, file=recipe.path)
+    for block in recipe.new:
+        rendered = render_block(block.name, block.data)
+        if block.after:
+            text = insert_block_after(text, block.after, rendered)
+        else:
+            text = insert_block_before(text, block.before, rendered)
+    for name in recipe.removed:
+        text = remove_block(text, name)
+    texts.wanted[recipe.path] = _recipe_comments(texts, text, recipe, recipe.comments, spec_path)
+
+
+def _recipe_comments(
+    texts: Texts, text: str, recipe: WantedRecipe, comments: Mapping[str, str | None], spec_path: Path
+) -> str:
+    now = recipe.now.data
+    for name, comment in comments.items():
+        if name in recipe.removed:
+            continue
+        try:
+            text = put_comment(text, recipe_place(now, name), comment, file=recipe.path)
+        except UnknownPlace as error:
+            texts.mistakes.append(Mistake((*spec_path, "comments", name), str(error)))
+    return text
+
+
+def write_recipe_file(texts: Texts, change: RecipeFileChange, path: str, spec_path: Path) -> None:
+    """Patch, create or remove any YAML recipe as a whole."""
+    old = texts.text(path)
+    if change.remove:
+        texts.wanted[path] = None
+        return
+    if change.create is not None:
+        if old is not None:
+            texts.wanted[path] = rewrite(old, change.create, file=path)
+        else:
+            texts.wanted[path] = render_document(change.create)
+    else:
+        if old is None:
+            texts.mistakes.append(Mistake((*spec_path, "file"), f"{path} is not there to be patched", "create it"))
+            return
+        recipe = texts.snapshot.recipe_file(path)
+        data = recipe.data if recipe is not None else {}
+        texts.wanted[path] = rewrite(old, merged(data, change.patch or {}), file=path)
+    for name, comment in change.comments.items():
+        now = _require(texts, path)
+        try:
+            data = change.create if change.create is not None else merged(_data(texts, path), change.patch or {})
+            texts.wanted[path] = put_comment(now, recipe_place(data, name), comment, file=path)
+        except UnknownPlace as error:
+            texts.mistakes.append(Mistake((*spec_path, "comments", name), str(error)))
+
+
+def _data(texts: Texts, path: str) -> Mapping[str, Any]:
+    recipe = texts.snapshot.recipe_file(path)
+    return recipe.data if recipe is not None else {}
+
+
+def render_document(data: Mapping[str, Any]) -> str:
+    """A whole new recipe: top-level blocks in the spec's order, one empty line around those that are mappings."""
+    parts: list[str] = []
+    previous_is_block = False
+    for name, value in data.items():
+        is_block = isinstance(value, Mapping) and bool(value)
+        if parts and (is_block or previous_is_block):
+            parts.append("\n")
+        parts.append(render_block(str(name), value))
+        previous_is_block = is_block
+    return "".join(parts)
+
+
+def same_data(one: Any, other: Any) -> bool:
+    """Whether two values are the same plain data."""
+    return bool(plain(one) == plain(other))
