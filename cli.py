@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -49,6 +50,10 @@ def benchscribe(
         context.obj = directory
     if context.invoked_subcommand is not None:
         return
+    if spec is None and not dry_run and output_format == "text" and sys.stdin.isatty() and sys.stdout.isatty():
+        from .tui.app import run as run_tui
+
+        context.exit(run_tui(directory, base, demo))
     if spec is None and demo:
         from .demo.sample import prepared_spec
 
@@ -90,3 +95,123 @@ def doctor(directory: Path, repo: Path | None, base: str) -> None:
     from .commands import doctor as command
 
     raise SystemExit(command.run(repo or directory, base))
+
+
+@benchscribe.command()
+@REPO
+@BASE
+@NUMBER
+@click.option("--write", is_flag=True, help="Put the entry at the changelog's tail, in place of the branch's present one.")
+@click.option("--language", type=click.Choice(["en", "both"]), default="en", help="English alone, or Chinese behind it.")
+@click.option("--format", "output_format", type=click.Choice(["text", "json", "spec"]), default="text")
+@click.pass_obj
+def describe(
+    directory: Path,
+    repo: Path | None,
+    base: str,
+    number: int | None,
+    write: bool,
+    language: str,
+    output_format: str,
+) -> None:
+    """The entry for what this branch changed, or a spec that makes the same change."""
+    from .commands import describe as command
+
+    target = repo or directory
+    code = command.run(target, base=base, number=number, write=write, language=language, output_format=output_format)
+    raise SystemExit(code)
+
+
+@benchscribe.command()
+@REPO
+@BASE
+@NUMBER
+@click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
+@FORMAT
+@click.pass_obj
+def reseat(
+    directory: Path, repo: Path | None, base: str, number: int | None, dry_run: bool, output_format: str
+) -> None:
+    """Main's changelog history back in place, this branch's own entries at its true tail."""
+    from .commands import reseat as command
+
+    code = command.run(
+        repo or directory, base=base, number=number, dry_run=dry_run, output_format=output_format
+    )
+    raise SystemExit(code)
+
+
+@benchscribe.group("merge-driver")
+def merge_driver() -> None:
+    """Git merges, rebases and cherry-picks the changelog without conflicts."""
+
+
+EVERYWHERE = click.option("--global", "everywhere", is_flag=True, help="For all of your repositories, not this one.")
+
+
+@merge_driver.command("install")
+@REPO
+@EVERYWHERE
+@click.pass_obj
+def merge_driver_install(directory: Path, repo: Path | None, everywhere: bool) -> None:
+    """Register the driver in git's configuration and attributes."""
+    from .commands import merge_driver as command
+
+    raise SystemExit(command.install(repo or directory, everywhere=everywhere))
+
+
+@merge_driver.command("uninstall")
+@REPO
+@EVERYWHERE
+@click.pass_obj
+def merge_driver_uninstall(directory: Path, repo: Path | None, everywhere: bool) -> None:
+    """Take back exactly what install wrote."""
+    from .commands import merge_driver as command
+
+    raise SystemExit(command.uninstall(repo or directory, everywhere=everywhere))
+
+
+@merge_driver.command("run")
+@click.argument("arguments", nargs=5, metavar="ANCESTOR OURS THEIRS MARKER-SIZE PATH")
+def merge_driver_run(arguments: tuple[str, ...]) -> None:
+    """What git calls: %O %A %B %L %P."""
+    from .commands import merge_driver as command
+
+    raise SystemExit(command.run(arguments))
+
+
+@benchscribe.command()
+@REPO
+@BASE
+@NUMBER
+@click.option("--fix", is_flag=True, help="Apply the safe fixes: history, tail, separators, final line end, link, missing entry.")
+@click.option("--dry-run", is_flag=True, help="With --fix: show what would be written, write nothing.")
+@click.option("--all", "everything", is_flag=True, help="Judge old debts too, not only what the branch adds or changes.")
+@click.option("--upstream", is_flag=True, help="Also run the checkout's own validator and matrix generator.")
+@click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@click.option("--committed", is_flag=True, help="Judge HEAD instead of the work tree.")
+@click.option("--format", "output_format", type=click.Choice(["text", "json", "github", "sarif"]), default="text")
+@click.pass_obj
+def check(directory: Path, repo: Path | None, number: int | None, **asked: Any) -> None:
+    """Judge the branch by what CI and reviewers look for; exit 1 with an error."""
+    from .commands import check as command
+
+    raise SystemExit(command.run(repo or directory, command.Options(number=number, **asked)))
+
+
+@benchscribe.command()
+@click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text")
+def rules(output_format: str) -> None:
+    """List every rule of `check`."""
+    from .commands import rules as command
+
+    raise SystemExit(command.run(output_format))
+
+
+@benchscribe.command()
+@click.argument("rule", metavar="ID")
+def explain(rule: str) -> None:
+    """Explain one rule, with an example."""
+    from .commands import rules as command
+
+    raise SystemExit(command.explain(rule))

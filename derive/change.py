@@ -200,12 +200,23 @@ class RecipeChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptChange:
+    """One bash recipe that differs, with the keys whose rows run it. `new` and `gone`: on one side only."""
+
+    path: str
+    keys: tuple[str, ...]
+    new: bool = False
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """Everything that differs."""
+    """Everything that differs. `other_files` are changed paths that are neither config, changelog nor recipe."""
 
     layout: str
     keys: tuple[KeyChange, ...]
     recipes: tuple[RecipeChange, ...] = ()
+    scripts: tuple[ScriptChange, ...] = ()
     other_files: tuple[str, ...] = ()
 
     def key(self, name: str) -> KeyChange | None:

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..checkout.layout import map_path
+from ..checkout.recipes import find_script, script_paths
 from ..checkout.snapshot import RecipeFile, Snapshot
 from ..schema.errors import StateError
 from ..schema.master import Entry, Item, Point, Row, points_of
 from ..schema.recipe import BASE, Recipe, Variant
 from ..schema.serving import variants_for
-from .change import Change, ItemChange, KeyChange, PointChange, RecipeChange, compare_entries
+from .change import (
+    Change,
+    ItemChange,
+    KeyChange,
+    PointChange,
+    RecipeChange,
+    ScriptChange,
+    compare_entries,
+    one_side,
+)
+from .script_settings import script_settings
 from .settings import Setting, settings_of
 
 YAML_ENDINGS = (".yaml", ".yml")
@@ -25,17 +38,18 @@ def compare(before: Snapshot, after: Snapshot, changed_files: Collection[str]) -
     layout = after.layout
     masters = [path for path in layout.masters if path in changed_files]
     recipes = _recipe_changes(before, after, changed_files)
+    scripts = _script_changes(before, after, changed_files)
     keys = _changed_keys(before, after, masters)
-    touched = {key for recipe in recipes for key in recipe.keys}
+    touched = {key for changed in (*recipes, *scripts) for key in changed.keys}
     changes = []
     for key in dict.fromkeys((*after.keys, *before.keys)):
         if key in keys or key in touched:
-            change = _key_change(before, after, key)
+            change = _key_change(before, after, key, settings_may_differ=key in touched)
             if change.data_changed or any(point.differences for point in change.points):
                 changes.append(change)
-    known = {*layout.masters, layout.changelog, *(recipe.path for recipe in recipes)}
+    known = {*layout.masters, layout.changelog, *(changed.path for changed in (*recipes, *scripts))}
     others = tuple(sorted(path for path in changed_files if path not in known))
-    return Change(layout.name, tuple(changes), tuple(recipes), others)
+    return Change(layout.name, tuple(changes), tuple(recipes), tuple(scripts), others)
 
 
 def _changed_keys(before: Snapshot, after: Snapshot, masters: Sequence[str]) -> set[str]:
@@ -92,40 +106,109 @@ def _names(snapshot: Snapshot, key: str, path: str) -> bool:
     return any(snapshot.recipe(reference).path == path for reference in references)
 
 
-def _key_change(before: Snapshot, after: Snapshot, key: str) -> KeyChange:
-    was, now = before.entry(key), after.entry(key)
-    place = after.keys.get(key) or before.keys[key]
-    items = compare_entries(was, now)
-    points = [point for item in items for point in _point_changes(before, after, was, now, item)]
-    return KeyChange(key, place.file, was, now, items, tuple(points))
-
-
-def _point_changes(
-    before: Snapshot, after: Snapshot, was: Entry | None, now: Entry | None, item: ItemChange
-) -> list[PointChange]:
+def _script_changes(before: Snapshot, after: Snapshot, changed_files: Collection[str]) -> list[ScriptChange]:
+    root = f"{after.layout.single_node_recipes}/"
     found = []
-    for row in item.rows:
-        if row.after is None or now is None or item.after is None:
-            continue
-        old = {point.concurrency: point for point in points_of(row.before)} if row.before is not None else {}
-        for point in points_of(row.after):
-            settings, inherited = point_settings(after, now, point)
-            earlier = old.get(point.concurrency)
-            previous = point_settings(before, was, earlier)[0] if was is not None and earlier is not None else None
-            found.append(PointChange(item.after, point, previous, settings, earlier is None, inherited))
+    for path in sorted(changed_files):
+        if after.layout.bash_recipes and path.startswith(root) and path.endswith(".sh"):
+            old, new = before.read(map_path(path, after.layout, before.layout)), after.read(path)
+            if old != new:
+                keys = tuple(_keys_running(before, after, path))
+                found.append(ScriptChange(path, keys, new=old is None, gone=new is None))
     return found
 
 
-def point_settings(
-    snapshot: Snapshot, entry: Entry, point: Point
-) -> tuple[Mapping[Setting, Any] | None, Mapping[Setting, Any]]:
-    """The settings a point runs with, and those its recipe's base gives every point; None where not known."""
+def _keys_running(before: Snapshot, after: Snapshot, path: str) -> list[str]:
+    """The keys whose rows run the script: only blocks of its model prefix are parsed."""
+    prefix = path.rpartition("/")[2].partition("_")[0]
+    pattern = re.compile(rf"""model-prefix:\s*['"]?{re.escape(prefix)}['"]?\s*$""", re.M)
+    found: dict[str, None] = {}
+    for snapshot in (after, before):
+        for key, place in snapshot.keys.items():
+            text = snapshot.master_text(place.file)[place.block.start : place.block.end]
+            if key not in found and pattern.search(text) and _runs(snapshot, key, path):
+                found[key] = None
+    return list(found)
+
+
+def _runs(snapshot: Snapshot, key: str, path: str) -> bool:
+    entry = snapshot.entry(key)
+    if entry is None or entry.multinode:
+        return False
+    return any(path in script_paths(snapshot.layout, entry, item, row) for item, row in entry.rows())
+
+
+def _key_change(before: Snapshot, after: Snapshot, key: str, *, settings_may_differ: bool) -> KeyChange:
+    was, now = before.entry(key), after.entry(key)
+    place = after.keys.get(key) or before.keys[key]
+    items = compare_entries(was, now)
+    # Settings are read only where they may be news: a recipe changed, or a row did.
+    needed = settings_may_differ or any(row.changed or one_side(row) for item in items for row in item.rows)
+    sides = _Sides(before, after, was, now)
+    points = [point for item in items for point in sides.point_changes(item)] if needed else []
+    return KeyChange(key, place.file, was, now, items, tuple(points))
+
+
+@dataclass(frozen=True, slots=True)
+class PointSettings:
+    """What one point runs with: settings by name, what its recipe's base gives every point, names not known."""
+
+    settings: Mapping[Setting, Any] | None
+    inherited: Mapping[Setting, Any]
+    unknown: frozenset[Setting] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """One key on both sides."""
+
+    before: Snapshot
+    after: Snapshot
+    was: Entry | None
+    now: Entry | None
+
+    def point_changes(self, item: ItemChange) -> list[PointChange]:
+        found = []
+        for row in item.rows:
+            if row.after is not None and item.after is not None and self.now is not None:
+                old = {point.concurrency: point for point in points_of(row.before)} if row.before is not None else {}
+                found += [self._point(item, point, old.get(point.concurrency)) for point in points_of(row.after)]
+        return found
+
+    def _point(self, item: ItemChange, point: Point, earlier: Point | None) -> PointChange:
+        assert item.after is not None and self.now is not None
+        new = point_settings(self.after, self.now, item.after, point)
+        if earlier is None or self.was is None or item.before is None:
+            return PointChange(item.after, point, None, new.settings, True, new.inherited)
+        old = point_settings(self.before, self.was, item.before, earlier)
+        # What one side leaves to the harness cannot be told apart from what the other sets.
+        unknown = old.unknown | new.unknown
+        return PointChange(
+            item.after, point, _known(old.settings, unknown), _known(new.settings, unknown), False, new.inherited
+        )
+
+
+def _known(settings: Mapping[Setting, Any] | None, unknown: frozenset[Setting]) -> Mapping[Setting, Any] | None:
+    if settings is None or not unknown:
+        return settings
+    return {name: value for name, value in settings.items() if name not in unknown}
+
+
+def point_settings(snapshot: Snapshot, entry: Entry, item: Item, point: Point) -> PointSettings:
+    """What a point's YAML or bash recipe sets; settings are None where no recipe is here."""
     found = variant_of(snapshot, entry, point)
-    if found is None:
-        return None, {}
-    recipe, variant = found
-    inherited = settings_of(recipe.data[BASE]) if recipe.layered else {}
-    return settings_of(variant.data), inherited
+    if found is not None:
+        recipe, variant = found
+        inherited = settings_of(recipe.data[BASE]) if recipe.layered else {}
+        return PointSettings(settings_of(variant.data), inherited)
+    if point.row.multinode or point.row.recipe_references or not snapshot.layout.bash_recipes:
+        return PointSettings(None, {})
+    path = find_script(snapshot, entry, item, point.row)
+    script = snapshot.script(path) if isinstance(path, str) else None
+    if script is None:
+        return PointSettings(None, {})
+    known, unknown = script_settings(script, entry, item, point)
+    return PointSettings(known, {}, unknown)
 
 
 def variant_of(snapshot: Snapshot, entry: Entry, point: Point) -> tuple[Recipe, Variant] | None:

@@ -9,7 +9,7 @@ from typing import Any
 from ..schema.arguments import canonical, opened
 from ..schema.yaml_text import plain
 
-ARGS, ENV, BENCH_ENV, RECIPE = "args", "env", "bench-env", "recipe"
+ARGS, ENV, BENCH_ENV, RECIPE, VARIABLE = "args", "env", "bench-env", "recipe", "variable"
 ROLE_WORDS = {"agg": "", "aggregated": "", "prefill": "prefill", "decode": "decode"}
 # What follows from the point itself, and names that only tell files apart: never news of their own.
 POINT_ENV = ("CONC", "KV_OFFLOADING")
@@ -18,7 +18,7 @@ PLUMBING = ("name", "schema", "identity.name")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: engine argument, engine environment, benchmark environment, or anything else in a recipe.
+    """One setting: engine argument, engine or benchmark environment, a script's variable, or anything else in a recipe.
 
     `name` is as the file spells it; spellings with `-` and `_` are one argument (source: FACTS §6).
     """

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..schema.master import Item, Point, Row
 
+_IDEOGRAPHS = "\u4e00-\u9fff"
+_PUNCTUATION = "，。；：（）、"
 BACKENDS = {"lmcache": "LMCache", "hicache": "HiCache", "mooncake": "Mooncake", "vllm-simple": "SimpleCPU"}
-SPEC_DECODING = {"mtp": ("with MTP", "使用 MTP"), "draft_model": ("with a draft model", "使用 draft model")}
+SPEC_DECODING = {"mtp": ("MTP", "MTP"), "draft_model": ("draft model", "draft model")}
+Where: TypeAlias = tuple[Item, Point]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,15 @@ def listed(phrases: Sequence[Phrase]) -> Phrase:
 
 def sentence(phrase: Phrase) -> Phrase:
     """One sentence: capital letter and full stop, a full-width one in Chinese."""
-    return Phrase(phrase.en[:1].upper() + phrase.en[1:] + ".", phrase.zh + "。")
+    return Phrase(phrase.en[:1].upper() + phrase.en[1:] + ".", spaced(phrase.zh) + "。")
+
+
+def spaced(text: str) -> str:
+    """Chinese with one blank between words and names, none between words nor beside full-width punctuation."""
+    text = re.sub(rf"(?<=[{_IDEOGRAPHS}]) (?=[{_IDEOGRAPHS}])", "", text)
+    text = re.sub(rf" *([{_PUNCTUATION}]) *", r"\1", text)
+    text = re.sub(rf"(?<=[{_IDEOGRAPHS}])(?=[A-Za-z0-9])", " ", text)
+    return re.sub(rf"(?<=[A-Za-z0-9%])(?=[{_IDEOGRAPHS}])", " ", text)
 
 
 def count(number: int) -> str:
@@ -69,7 +81,7 @@ def concurrencies(points: Iterable[int]) -> Phrase:
 
 
 def topology(row: Row) -> str:
-    """`TP4+DCP4`; of a multi-node row `1P2D DEP4 prefill, TP8 decode`, or `TP8 aggregated`."""
+    """`TP4+DCP4`; of a multi-node row `1P2D (DEP4 prefill, TP8 decode)`, or `aggregated TP8`."""
     blocks = row.blocks
     if not blocks:
         return str(row.topology)
@@ -77,14 +89,14 @@ def topology(row: Row) -> str:
     if "worker" in blocks or (decode is not None and decode.workers == 0):
         block = blocks.get("worker") or blocks["prefill"]
         times = f"{block.workers}×" if block.workers > 1 else ""
-        return f"{times}{block.topology} aggregated"
+        return f"{times}aggregated {block.topology}"
     prefill = blocks.get("prefill")
     if prefill is None or decode is None:
         return str(row)
     head = f"{prefill.workers}P{decode.workers}D"
     if prefill.topology == decode.topology:
         return f"{head} {prefill.topology}"
-    return f"{head} {prefill.topology} prefill, {decode.topology} decode"
+    return f"{head} ({prefill.topology} prefill, {decode.topology} decode)"
 
 
 def offload(row: Row, *, version: bool = True) -> Phrase:
@@ -118,40 +130,64 @@ class Arms:
                 name = Phrase(f"{lengths(item)} {name.en}", f"{lengths(item)} {name.zh}")
             self._names[key] = name
 
-    def name(self, item: Item, row: Row) -> Phrase:
-        """The arm's name."""
+    def name(self, item: Item, row: Row, *, bare: bool = False) -> Phrase:
+        """The arm's name; `bare` leaves out what tells it apart by offload, for where that is said anyway."""
         key = (item.scenario, item.lengths, row.identity)
-        return self._names.get(key) or Phrase.same(topology(row))
+        name = self._names.get(key) or Phrase.same(topology(row))
+        if not bare:
+            return name
+        told = _offload_word(row)
+        return Phrase(name.en.replace(told.en, ""), name.zh.replace(told.zh, ""))
 
-    def points(self, points: Sequence[tuple[Item, Point]]) -> Phrase:
-        """`TP4 C1 and C2, and TP8 C4`: points grouped by arm, each named."""
-        groups: dict[str, list[int]] = {}
-        names: dict[str, Phrase] = {}
+    def points(self, points: Sequence[Where], universe: Sequence[Where] = ()) -> Phrase:
+        """`TP4 C1 and C2`, `TP4 C1 and TP8 C4`; `the TP8 arm` where all of its points in `universe` are meant."""
+        every = self._by_arm(universe)
+        parts = []
+        for key, (name, values) in self._by_arm(points).items():
+            if key in every and len(values) > 1 and every[key][1] == values:
+                parts.append(Phrase(f"the {name.en} arm", f"{name.zh} 组"))
+            else:
+                parts.append(name + Phrase.same(" ") + concurrencies(values))
+        return _series(parts)
+
+    def whole(self, points: Sequence[Where], universe: Sequence[Where]) -> bool:
+        """Whether the points are whole arms, and nothing but whole arms, of `universe`."""
+        every = self._by_arm(universe)
+        groups = self._by_arm(points)
+        return all(len(values) > 1 and every[key][1] == values for key, (_, values) in groups.items() if key in every)
+
+    def _by_arm(self, points: Sequence[Where]) -> dict[str, tuple[Phrase, list[int]]]:
+        groups: dict[str, tuple[Phrase, list[int]]] = {}
         for item, point in points:
             name = self.name(item, point.row)
-            names[name.en] = name
-            groups.setdefault(name.en, []).append(point.concurrency)
-        parts = []
-        for key, values in groups.items():
-            named = concurrencies(sorted(dict.fromkeys(values)))
-            gap = " at " if any(sign in key for sign in "+, ") else " "
-            parts.append(Phrase(f"{names[key].en}{gap}{named.en}", f"{names[key].zh} {named.zh}"))
-        if len(parts) < 2:
-            return listed(parts)
-        en = "; ".join(part.en for part in parts[:-1]) + f" and {parts[-1].en}"
-        zh = "；".join(part.zh for part in parts[:-1]) + f" 和 {parts[-1].zh}"
-        return Phrase(en, zh)
+            groups.setdefault(name.en, (name, []))[1].append(point.concurrency)
+        return {key: (name, sorted(set(values))) for key, (name, values) in groups.items()}
+
+
+def _series(parts: Sequence[Phrase]) -> Phrase:
+    """Parts that hold an "and" of their own are set apart by commas before the last one too."""
+    if len(parts) < 2 or not any(" and " in part.en for part in parts):
+        return listed(parts)
+    en = f"{', '.join(part.en for part in parts[:-1])}, and {parts[-1].en}"
+    zh = f"{'、'.join(part.zh for part in parts[:-1])}以及 {parts[-1].zh}"
+    return Phrase(en, zh)
 
 
 def _told_apart(row: Row, twins: Sequence[Row]) -> Phrase:
     extra = Phrase("", "")
     if len({(twin.kv_offloading, twin.backend) for twin in twins}) > 1:
-        words = offload(row, version=False)
-        extra += Phrase(f" {words.en}", f" {words.zh}")
+        extra += _offload_word(row)
     if len({twin.spec_decoding for twin in twins}) > 1:
-        words = Phrase(*SPEC_DECODING.get(row.spec_decoding, ("without speculation", "无投机解码")))
-        extra += Phrase(f" {words.en}", f" {words.zh}")
+        en, zh = SPEC_DECODING.get(row.spec_decoding, ("no speculation", "无投机解码"))
+        extra += Phrase(f" ({en})", f"（{zh}）")
     return extra
+
+
+def _offload_word(row: Row) -> Phrase:
+    if row.kv_offloading != "dram":
+        return Phrase(" (no KV offload)", "（无 KV 卸载）")
+    name = BACKENDS.get(row.backend, row.backend)
+    return Phrase(f" ({name} offload)", f"（{name} 卸载）")
 
 
 def value(data: Any) -> str:

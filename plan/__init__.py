@@ -1,6 +1,6 @@
 """The pipeline: a spec and a checkout in, a plan of edits, derived values, lines and findings out."""
 
-from .applying import Blocked, apply_plan, interrupted, recover
+from .applying import Blocked, apply_edits, apply_plan, interrupted, recover
 from .diff import FileChange, unified_diff
 from .model import Plan
 from .planner import make_plan
@@ -9,6 +9,7 @@ __all__ = [
     "Blocked",
     "FileChange",
     "Plan",
+    "apply_edits",
     "apply_plan",
     "interrupted",
     "make_plan",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..checkout.git import Git
 from ..schema.errors import BenchscribeError
+from ..schema.results import Edit
 from ..writers import transaction
 from .model import Plan
 
@@ -33,5 +36,9 @@ def apply_plan(plan: Plan) -> list[str]:
     """
     if plan.blocked:
         raise Blocked("the plan has errors; nothing was written", hint="see the findings above")
-    git = plan.checkout.git
-    return transaction.apply(plan.edits, root=git.root, state_dir=git.own_folder)
+    return apply_edits(plan.checkout.git, plan.edits)
+
+
+def apply_edits(git: Git, edits: Sequence[Edit]) -> list[str]:
+    """Write some edits, all or none; raises as `apply_plan` does."""
+    return transaction.apply(edits, root=git.root, state_dir=git.own_folder)

@@ -86,7 +86,7 @@ def plan_changelog(
         keys, wrong = _keys(change, wanted, one, ("changelog", index))
         mistakes += wrong
         covered = _covered(change, one, keys)
-        derived = derived_lines(change, figures, covered)
+        derived = derived_lines(change, figures, covered, one.flags)
         lines += [line for line in derived if line not in lines]
         unknown += [omitted for omitted in one.omit if omitted not in {line.id for line in derived}]
         description = _description(one, derived)

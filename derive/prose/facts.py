@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...schema.engines import Engine
-from ...schema.master import Item, Point
+from ...schema.master import Point
 from ..change import KeyChange, PointChange
 from ..settings import ARGS, Setting
+from ..wording import Phrase, Where
 from ..wording import value as shown_value
-
-Where = tuple[Item, Point]
 
 
 @dataclass(slots=True)
@@ -23,6 +22,7 @@ class Group:
     points: list[Where] = field(default_factory=list)
     before: dict[str, list[Where]] = field(default_factory=dict)
     new: list[Where] = field(default_factory=list)
+    note: Phrase = field(default_factory=lambda: Phrase("", ""))
 
     @property
     def one_before(self) -> str:
@@ -52,11 +52,16 @@ def universe(change: KeyChange) -> list[Where]:
     return [(one.item, one.point) for one in change.points if one.after is not None]
 
 
-def gather(change: KeyChange, skip: Callable[[Setting, Any, Any], bool]) -> list[Fact]:
-    """The changed settings of one key, in the order the recipes state them."""
+def gather(
+    change: KeyChange, skip: Callable[[Setting, Any, Any], bool], always: Callable[[Setting], bool]
+) -> list[Fact]:
+    """The changed settings of one key, in the order the recipes state them.
+
+    `skip` leaves out what another line says; a setting that is `always` news is told for every new point.
+    """
     differing: dict[Setting, list[tuple[PointChange, Any, Any]]] = {}
     for point in change.points:
-        for name, before, after in _news(point):
+        for name, before, after in _news(point, always):
             if not skip(name, before, after):
                 differing.setdefault(name, []).append((point, before, after))
     for name, found in differing.items():
@@ -66,7 +71,7 @@ def gather(change: KeyChange, skip: Callable[[Setting, Any, Any], bool]) -> list
     return [Fact(name, _groups(found, name, admission)) for name, found in differing.items()]
 
 
-def _news(point: PointChange) -> list[tuple[Setting, Any, Any]]:
+def _news(point: PointChange, always: Callable[[Setting], bool]) -> list[tuple[Setting, Any, Any]]:
     if point.after is None or (point.before is None and not point.new):
         return []
     if not point.new:
@@ -74,7 +79,7 @@ def _news(point: PointChange) -> list[tuple[Setting, Any, Any]]:
     return [
         (name, None, after)
         for name, after in point.after.items()
-        if point.inherited and point.inherited.get(name) != after
+        if always(name) or (point.inherited and point.inherited.get(name) != after)
     ]
 
 

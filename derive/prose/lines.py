@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from posixpath import commonpath
 
 from ...schema.engines import engine_of
 from ...schema.master import Entry
 from ...schema.results import Line
-from ..change import Change, KeyChange
-from ..wording import Phrase, concurrencies, lengths, listed, sentence
+from ..change import Change, KeyChange, one_side
+from ..wording import Arms, Phrase, concurrencies, lengths, listed, sentence
 from .rows import Figures, Told, arms_of, changed, full_name, row_lines, slug, utilization_lines
 from .settings import settings_lines
 
@@ -23,11 +25,40 @@ FIELD_WORDS = {
 SPECULATION = {"mtp": ("MTP", "MTP"), "draft_model": ("a draft model", "draft model")}
 
 
-def derived_lines(change: Change, figures: Figures, keys: Sequence[str] | None = None) -> tuple[Line, ...]:
-    """The derived changelog lines for the given keys (None: all that changed)."""
+def derived_lines(
+    change: Change,
+    figures: Figures,
+    keys: Sequence[str] | None = None,
+    flags: Sequence[tuple[str, bool | int]] = (),
+) -> tuple[Line, ...]:
+    """The derived changelog lines for the given keys (None: all that changed), under the entry's flags."""
     changes = [one for one in change.keys if keys is None or one.key in keys]
-    told = {one.key: list(_key_lines(one, figures)) for one in changes}
-    return tuple(_merged(told))
+    told = {one.key: [*_key_lines(one, figures), *_recipe_lines(change, one)] for one in changes}
+    return tuple(_numbered([*_merged(told), *_scope_lines(flags if changes else ())]))
+
+
+def _numbered(lines: Sequence[Line]) -> Iterator[Line]:
+    """No two lines of one entry have one id: later ones get a number."""
+    seen: Counter[str] = Counter()
+    for line in lines:
+        seen[line.id] += 1
+        yield line if seen[line.id] == 1 else Line(f"{line.id}:{seen[line.id]}", line.en, line.zh)
+
+
+SCOPES = {
+    "append-only": ("points are only added; every existing point stays as it was", "仅新增点，已有的点保持不变"),
+    "evals-only": ("these keys run for their accuracy evals only", "这些 config 仅运行精度评估"),
+    "no-evals": ("no accuracy eval runs for this change", "此变更不运行精度评估"),
+    "all-evals": ("every point gets an accuracy eval", "每个点都运行精度评估"),
+}
+
+
+def _scope_lines(flags: Sequence[tuple[str, bool | int]]) -> Iterator[Line]:
+    """What the entry's flags promise."""
+    for name, value in flags:
+        if name in SCOPES and value is True:
+            full = sentence(Phrase(*SCOPES[name]))
+            yield Line(f"scope:{name}", full.en, full.zh)
 
 
 def _merged(told: dict[str, list[Told]]) -> Iterator[Line]:
@@ -44,19 +75,19 @@ def _merged(told: dict[str, list[Told]]) -> Iterator[Line]:
                 continue
             done.add(fact.words.en)
             keys = where[fact.words.en]
-            names_itself = fact.id.startswith(("key-added", "key-removed"))
-            if not several or names_itself or len(keys) == len(told):
-                full = sentence(fact.words)
+            full = sentence(fact.words)
+            if not several or len(keys) == len(told):
                 yield Line(fact.id, full.en, full.zh)
+            elif fact.id in ("key-added", "key-removed"):
+                yield Line(f"{fact.id}@{keys[0]}", full.en, full.zh)
             else:
-                full = sentence(fact.words)
                 named = listed([Phrase.same(key) for key in keys])
                 yield Line(f"{fact.id}@{keys[0]}", f"{named.en}: {full.en}", f"{named.zh}：{full.zh}")
 
 
 def _key_lines(change: KeyChange, figures: Figures) -> Iterator[Told]:
     if change.after is None:
-        yield Told(f"key-removed:{change.key}", Phrase(f"remove {change.key}", f"移除 {change.key}"))
+        yield Told("key-removed", Phrase(f"remove {change.key}", f"移除 {change.key}"))
         return
     if change.before is None:
         yield from _new_key(change, figures)
@@ -66,6 +97,39 @@ def _key_lines(change: KeyChange, figures: Figures) -> Iterator[Told]:
     yield from row_lines(change, arms)
     yield from utilization_lines(change, arms, figures)
     yield from settings_lines(change, arms, figures)
+    yield from _unchanged(change, arms)
+
+
+def _unchanged(change: KeyChange, arms: Arms) -> Iterator[Told]:
+    """Arms that stay as they were, where others of the key did not and nothing changed for all of them."""
+    if change.fields or any(item.differences or item.before is None or item.after is None for item in change.items):
+        return
+    touched = {(point.item.index, point.point.row.identity) for point in change.points if point.differences}
+    kept, moved = [], False
+    for item in change.items:
+        for row in item.rows:
+            if row.changed or one_side(row) or (item.item.index, row.row.identity) in touched:
+                moved = True
+            else:
+                kept.append(arms.name(item.item, row.row))
+    if kept and moved:
+        names = listed(list({name.en: name for name in kept}.values()))
+        verb = "is" if len({name.en for name in kept}) == 1 else "are"
+        yield Told("unchanged", names + Phrase(f" {verb} unchanged", "保持不变"))
+
+
+def _recipe_lines(change: Change, key: KeyChange) -> Iterator[Told]:
+    """Recipe files that come and go with the key."""
+    new = [recipe.path for recipe in change.recipes if recipe.before is None and key.key in recipe.keys]
+    new += [script.path for script in change.scripts if script.new and key.key in script.keys]
+    gone = [recipe.path for recipe in change.recipes if recipe.after is None and key.key in recipe.keys]
+    gone += [script.path for script in change.scripts if script.gone and key.key in script.keys]
+    for paths, stem, verb, zh in ((new, "recipes-added", "add", "新增"), (gone, "recipes-removed", "remove", "移除")):
+        if paths:
+            folder = commonpath(paths) if len(paths) > 1 else paths[0]
+            count = f"{len(paths)} recipes under" if len(paths) > 1 else "the recipe"
+            count_zh = f"{len(paths)} 个 recipe，位于" if len(paths) > 1 else "recipe"
+            yield Told(stem, Phrase(f"{verb} {count} {folder}", f"{zh} {count_zh} {folder}"))
 
 
 def _field_lines(change: KeyChange) -> Iterator[Told]:
@@ -84,8 +148,8 @@ def _image(before: object, after: object) -> Phrase:
 def _new_key(change: KeyChange, figures: Figures) -> Iterator[Told]:
     entry = change.entry
     arms = arms_of(change)
-    yield Told(f"key-added:{change.key}", _introduction(entry))
-    yield Told(f"search-space:{change.key}", _search_space(change))
+    yield Told("key-added", _introduction(entry))
+    yield Told("search-space", _search_space(change))
     yield from utilization_lines(change, arms, figures)
     yield from settings_lines(change, arms, figures)
 
@@ -99,15 +163,29 @@ def _introduction(entry: Entry) -> Phrase:
     mode = "disaggregated multi-node " if entry.disaggregated else "multi-node " if entry.multinode else ""
     mode_zh = "分离式多节点 " if entry.disaggregated else "多节点 " if entry.multinode else ""
     scenarios = listed([Phrase.same(name) for name in entry.scenarios])
+    parts = _parts(entry)
     en = (
-        f"add {entry.key}: {mode}{scenarios.en} of {entry.model} in {entry.precision} on {entry.runner} "
-        f"with {title}{with_en}, image {entry.image}"
+        f"add {entry.key}: {mode}{scenarios.en} of {entry.model} in {entry.precision.upper()} on {entry.runner} "
+        f"with {title}{with_en}, image {entry.image}{''.join(f', {part.en}' for part in parts)}"
     )
     zh = (
-        f"新增 {entry.key}：{entry.model}（{entry.precision}）在 {entry.runner} 上的 {mode_zh}{scenarios.zh} 基准测试，"
-        f"框架 {title}{with_zh}，镜像 {entry.image}"
+        f"新增 {entry.key}：{entry.model}（{entry.precision.upper()}）在 {entry.runner} 上的 "
+        f"{mode_zh}{scenarios.zh} 基准测试，"
+        f"框架 {title}{with_zh}，镜像 {entry.image}{''.join(f'，{part.zh}' for part in parts)}"
     )
     return Phrase(en, zh)
+
+
+def _parts(entry: Entry) -> list[Phrase]:
+    """Router and KV transfer engine, where the entry names them for all of its rows."""
+    router, transfer = entry.data.get("router"), entry.text("kv-p2p-transfer")
+    parts = []
+    if isinstance(router, Mapping):
+        name = f"{router.get('name')} {router.get('version')}"
+        parts.append(Phrase(f"router {name}", f"路由 {name}"))
+    if transfer:
+        parts.append(Phrase(f"KV transfer over {transfer}", f"KV 传输 {transfer}"))
+    return parts
 
 
 def _speculation(entry: Entry) -> list[str]:

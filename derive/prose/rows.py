@@ -10,6 +10,9 @@ from ...schema.master import Entry, Item, Point, Row
 from ..change import ItemChange, KeyChange, RowChange
 from ..wording import BACKENDS, Arms, Phrase, concurrencies, lengths, listed, offload, topology, value
 
+# So many added or dropped arms have a line each.
+MOST_ARMS = 2
+
 
 class Figures(Protocol):
     """The numbers that prose quotes, worked out elsewhere from the checkout's own facts."""
@@ -49,30 +52,47 @@ def slug(name: str) -> str:
 def row_lines(change: KeyChange, arms: Arms) -> Iterator[Told]:
     """What became of the key's rows and points."""
     for item in change.items:
-        yield from _item_line(item)
+        if item.before is None or item.after is None:
+            yield _item_line(item, arms)
+            continue
         replaced = _replacements(item)
-        for row in item.rows:
-            if id(row) not in replaced:
-                yield from _row_line(item, row, arms)
+        told = [one for row in item.rows if id(row) not in replaced for one in _row_line(item, row, arms)]
+        yield from _gathered(told)
         for was, now in dict.fromkeys(replaced.values()):
             yield _replacement(item, item.rows[was], item.rows[now], arms)
     yield from _contents_lines(change, arms)
 
 
-def _item_line(item: ItemChange) -> Iterator[Told]:
-    if item.before is not None and item.after is not None:
-        return
-    where = Phrase.same(f"{lengths(item.item)} {item.scenario}".strip())
+def _gathered(told: list[Told]) -> Iterator[Told]:
+    """Several arms of one kind in one line, so that a retuned search space does not take a page."""
+    for stem, verb, zh in (("arm-added", "add", "新增"), ("arm-dropped", "drop", "移除")):
+        alike = [one for one in told if one.id.startswith(stem)]
+        if len(alike) > MOST_ARMS:
+            en = "; ".join(one.words.en.removeprefix(f"{verb} ") for one in alike)
+            words = Phrase(f"{verb} {en}", f"{zh} {'；'.join(one.words.zh.removeprefix(f'{zh} ') for one in alike)}")
+            place = told.index(alike[0])
+            told = [one for one in told if one not in alike]
+            told.insert(place, Told(alike[0].id, words))
+    yield from told
+
+
+def _item_line(item: ItemChange, arms: Arms) -> Told:
+    """A whole search space that came or went, with its arms."""
+    where = f"{lengths(item.item)} {item.item.scenario}".strip()
+    parts = []
+    for row in item.item.rows:
+        name = full_name(item.item, row, arms)
+        at = concurrencies(row.concurrencies)
+        parts.append(Phrase(f"{name.en} at {at.en}", f"{name.zh}：{at.zh}"))
+    en, zh = "; ".join(part.en for part in parts), "；".join(part.zh for part in parts)
     if item.after is None:
-        yield Told(
-            f"item-dropped:{slug(where.en)}",
-            Phrase(f"drop the {where.en} search space", f"移除 {where.zh} 搜索空间"),
+        return Told(
+            f"item-dropped:{slug(where)}",
+            Phrase(f"drop the {where} search space: {en}", f"移除 {where} 搜索空间：{zh}"),
         )
-    else:
-        yield Told(
-            f"item-added:{slug(where.en)}",
-            Phrase(f"add a {where.en} search space", f"新增 {where.zh} 搜索空间"),
-        )
+    return Told(
+        f"item-added:{slug(where)}", Phrase(f"add a {where} search space: {en}", f"新增 {where} 搜索空间：{zh}")
+    )
 
 
 def _replacements(item: ItemChange) -> dict[int, tuple[int, int]]:
@@ -102,18 +122,11 @@ def _replacement(item: ItemChange, was: RowChange, now: RowChange, arms: Arms) -
 
 
 def full_name(item: Item, row: Row, arms: Arms, other: Row | None = None) -> Phrase:
-    """An arm's name with its offload where that is news: always for DRAM, and where it tells two rows apart."""
-    name = arms.name(item, row)
-    if row.multinode and "offload" not in name.en and row.kv_offloading != "dram":
-        return name
+    """An arm's name with its offload and version where that is news: for DRAM, and where it tells two rows apart."""
     differs = other is not None and other.kv_offloading != row.kv_offloading
-    words = offload(row)
-    if row.kv_offloading == "dram" and "offload" in name.en:
-        bare = offload(row, version=False)
-        return Phrase(name.en.replace(bare.en, words.en), name.zh.replace(bare.zh, words.zh))
-    if (row.kv_offloading == "dram" or differs) and words.en not in name.en:
-        return Phrase(f"{name.en} {words.en}", f"{name.zh} {words.zh}")
-    return name
+    if row.kv_offloading != "dram" and not differs:
+        return arms.name(item, row)
+    return arms.name(item, row, bare=True) + Phrase.same(" ") + offload(row)
 
 
 def _row_line(item: ItemChange, row: RowChange, arms: Arms) -> Iterator[Told]:
@@ -265,5 +278,5 @@ def _budget(
         en, zh = en + f" (was {old} GB)", zh + f"（原为 {old} GB）"
     if tier := figures.tier(entry, now):
         title = BACKENDS.get(now.backend, now.backend)
-        en, zh = en + f" for a {title} tier of {tier}", zh + f"，对应 {title} 层 {tier}"
+        en, zh = en + f" for the {title} tier of {tier}", zh + f"，对应 {title} 层 {tier}"
     return Phrase(en, zh)

@@ -176,9 +176,7 @@ def test_the_broken_spec_writes_nothing_and_tells_all(e2e: Path, shared: Path) -
         ("root", "glm52-vllm-new-key"),
     ],
 )
-def test_a_second_time_nothing_and_the_link_alone_with_pr(
-    layout: str, name: str, shared: Path, tmp_path: Path
-) -> None:
+def test_a_second_time_nothing_and_the_link_alone_with_pr(layout: str, name: str, shared: Path, tmp_path: Path) -> None:
     checkout = upstream(shared, layout, tmp_path / "checkout")
     spec = tmp_path / "spec.yaml"
     text = (shared / "specs" / f"{name}.yaml").read_text()

@@ -1,0 +1,63 @@
+"""The branch's own changelog entries when two lines of work meet: a three-way merge of entries, not of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..checkout.changelog_text import body_of, number_of
+
+Entries = tuple[bytes, ...]
+
+
+def merge_own(ancestor: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence[bytes]) -> Entries:
+    """Ours, with what theirs made of the ancestor's entries: added at the end, changed in place, taken away.
+
+    An entry that both sides changed stays as ours has it.
+    """
+    result = list(ours)
+    for block in theirs:
+        if block in result or block in ancestor:
+            continue
+        # An entry that theirs still holds as it was is no older version of another one.
+        old = version_in([one for one in ancestor if one not in theirs], block)
+        mine = version_in([one for one in result if one not in theirs], block)
+        if mine is None:
+            result.append(block)
+        elif mine == old or (old is None and number_of(mine) is None):
+            result[result.index(mine)] = block
+    gone = [block for block in ancestor if block not in theirs and version_in(theirs, block) is None]
+    return tuple(block for block in result if block not in gone)
+
+
+def updated(entries: Sequence[bytes], newer: Sequence[bytes]) -> Entries:
+    """The entries with newer versions in place of older ones; those that are no version of any at the end."""
+    result = list(entries)
+    for block in newer:
+        old = version_in(result, block)
+        if old is None:
+            result.append(block)
+        else:
+            result[result.index(old)] = block
+    return tuple(result)
+
+
+def version_in(blocks: Sequence[bytes], block: bytes) -> bytes | None:
+    """The entry of which `block` is another version: the same but for the link, else with the same number,
+    else with the same keys where one of the two has no number yet."""
+    number = number_of(block)
+    likely = (
+        lambda other: body_of(other) == body_of(block),
+        lambda other: number is not None and number == number_of(other),
+        lambda other: (number is None or number_of(other) is None) and _keys(other) == _keys(block),
+    )
+    return next((other for is_version in likely for other in blocks if is_version(other)), None)
+
+
+def _keys(block: bytes) -> tuple[bytes, ...]:
+    """The items of the entry's `config-keys` field, as they stand there."""
+    keys: list[bytes] = []
+    for line in block.split(b"\n")[1:]:
+        if not line.lstrip().startswith(b"-"):
+            break
+        keys.append(line.strip())
+    return tuple(keys)
