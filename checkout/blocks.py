@@ -37,9 +37,7 @@ _KEY = re.compile(
 )
 _TAKES_A_LIST = re.compile(r":[ \t]*(?:[&!]\S+[ \t]*)*(?:#[^\n]*)?\r?$")
 _OPEN_FLOW = re.compile(r"[,\[{][ \t]*\r?\n|[,\[{][ \t]+#")
-_OPEN_QUOTE = re.compile(
-    r"""["'](?<![^\s\[{,:].)(?:(?<=")(?:[^"\\\n]|\\.)*\\?$|(?<=')(?:[^'\n]|'')*$)""", re.M
-)
+_OPEN_QUOTE = re.compile(r"""["'](?<![^\s\[{,:].)(?:(?<=")(?:[^"\\\n]|\\.)*\\?$|(?<=')(?:[^'\n]|'')*$)""", re.M)
 _TAB = re.compile(r"^ *\t[ \t]*[^\s#]", re.M)
 
 
@@ -158,9 +156,7 @@ class _Heads:
         a_list = _DASH.match(self._text, at)
         skip = self._scanned_end(heads[-1][1]) if heads and not a_list else at
         if skip <= at:
-            raise self._wrong(
-                at, "not a top-level key", "every line in the first column must be `key:` or a comment"
-            )
+            raise self._wrong(at, "not a top-level key", "every line in the first column must be `key:` or a comment")
         return skip
 
     def _refuse_more(self, lines: list[int]) -> None:

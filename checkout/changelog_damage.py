@@ -52,7 +52,7 @@ def recover(data: bytes, path: str = FILE_NAME) -> Recovered:
     blocks: dict[bytes, list[Block]] = {}
     remarks: dict[bytes, Remark] = {}
     for lines in _sides(text):
-        side = split(b"\n".join(line for _, line in lines), entry_start=_entry_start(text))
+        side = split(b"\n".join(line for _, line in lines), entry_start=entry_start(text))
         _collect(blocks, [replace(block, line=lines[block.line - 1][0]) for block in side.blocks])
         for gap in (*(block.lead for block in side.blocks), side.rest):
             for remark in filter(None, map(bytes.strip, gap.split(b"\n"))):
@@ -83,7 +83,7 @@ def in_plain_bytes(data: bytes) -> bytes:
     return data.replace(b"\xef\xbb\xbf", b"").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def _entry_start(text: bytes) -> re.Pattern[bytes]:
+def entry_start(text: bytes) -> re.Pattern[bytes]:
     """How entries start in this file: `config-keys` first, or another field at the list's own indent."""
     header = _HEADER.search(text)
     indent = re.escape(header[1]) if header else b""

@@ -154,9 +154,7 @@ def own_blocks(base: bytes, worktree: bytes, path: str = FILE_NAME) -> tuple[Blo
     else:
         return split(worktree, len(base)).blocks
     hint = "`benchscribe reseat` restores the history and puts this branch's own entries behind it"
-    raise StateError(
-        f"the changelog does not start with the base's bytes: {what}", where=Place(path, line), hint=hint
-    )
+    raise StateError(f"the changelog does not start with the base's bytes: {what}", where=Place(path, line), hint=hint)
 
 
 def link_span(block: bytes) -> tuple[int, int] | None:
@@ -213,9 +211,7 @@ def raw_problems(data: bytes, first_line: int = 1) -> tuple[RawProblem, ...]:
     if data and not data.endswith(b"\n"):
         found.append(RawProblem("final-newline", data.count(b"\n") + 1, 1, "the last line has no line end"))
     shift = first_line - 1
-    moved = [
-        RawProblem(problem.kind, problem.line + shift, problem.count, problem.message) for problem in found
-    ]
+    moved = [RawProblem(problem.kind, problem.line + shift, problem.count, problem.message) for problem in found]
     return tuple(sorted(moved, key=lambda problem: problem.line))
 
 
@@ -236,9 +232,12 @@ def _conflict_markers(data: bytes) -> Iterator[RawProblem]:
     if markers:
         first = _CONFLICT_MARKER.search(data)
         assert first is not None
-        yield RawProblem(
-            "conflict", _line(data, first.start()), len(markers), "this line is a conflict marker"
-        )
+        yield RawProblem("conflict", _line(data, first.start()), len(markers), "this line is a conflict marker")
+
+
+def has_conflict_markers(data: bytes) -> bool:
+    """Whether a line of the text is a conflict marker."""
+    return _CONFLICT_MARKER.search(data) is not None
 
 
 def _line(data: bytes, offset: int) -> int:
@@ -253,9 +252,7 @@ def ensure_writable(data: bytes, path: str = FILE_NAME) -> None:
     for problem in raw_problems(data):
         if problem.kind != "final-newline":
             many = f", and {problem.count - 1} more such places" if problem.count > 1 else ""
-            hint = (
-                "`benchscribe reseat` takes the base's bytes and moves this branch's own entries behind them"
-            )
+            hint = "`benchscribe reseat` takes the base's bytes and moves this branch's own entries behind them"
             raise StateError(f"{problem.message}{many}", where=Place(path, problem.line), hint=hint)
 
 

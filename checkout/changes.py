@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from .checkout import Checkout
 from .layout import map_path
 
+if TYPE_CHECKING:
+    from .checkout import Checkout
 
-def changed_files(checkout: Checkout, overlay: Mapping[str, bytes | None] | Iterable[str] = ()) -> frozenset[str]:
+
+def changed_files(checkout: Checkout, planned: Iterable[str] = ()) -> frozenset[str]:
     """The paths whose bytes may differ from the base's, in the layout of the state now.
 
-    Uncommitted and untracked files count unless only HEAD is judged; `overlay` are paths planned to change.
+    Uncommitted and untracked files count unless only HEAD is judged; `planned` are paths planned to change.
     """
+    return checkout.changed_paths | frozenset(planned)
+
+
+def branch_paths(checkout: Checkout) -> frozenset[str]:
+    """What git lists as different from the base, mapped to the layout of the state now where it moved."""
     listed = _listed(checkout)
     if checkout.base_layout != checkout.layout:
-        listed = [map_path(path, checkout.base_layout, checkout.layout) for path in listed] + listed
-    return frozenset([*listed, *overlay])
+        listed += [map_path(path, checkout.base_layout, checkout.layout) for path in listed]
+    return frozenset(listed)
 
 
 def _listed(checkout: Checkout) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..schema.errors import StateError
 from ..schema.master import Entry
 from .base import Base, find_base
+from .changes import branch_paths
 from .files import CommitFiles, Files, Overlay, WorkTree
 from .git import Git
 from .layout import Layout, find_layout, layout_of_base, map_path
@@ -57,7 +58,7 @@ class Checkout:
         after = self.after.with_changes(changes)
         other = Checkout(self.git, after, self._base_ref, committed=self.committed)
         # The base does not change with the overlay, so what was found or read of it is kept.
-        for name in ("base", "before"):
+        for name in ("base", "before", "changed_paths"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
@@ -80,6 +81,14 @@ class Checkout:
         """The state at any commit (a full object name), in that commit's own layout."""
         files = CommitFiles(self.git, commit)
         return Snapshot(files, layout_of_base(files, self.layout))
+
+    @cached_property
+    def changed_paths(self) -> frozenset[str]:
+        """The paths that differ from the base, seen from either layout; untracked files count.
+
+        Read once: open the checkout again to see what changed on disk meanwhile.
+        """
+        return branch_paths(self)
 
     @property
     def base_layout(self) -> Layout:

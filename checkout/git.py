@@ -18,7 +18,7 @@ from typing import IO
 from ..schema.errors import StateError, SystemFailure
 
 # What git hands to its hooks names *their* repository; asked about another one, it would mislead git.
-_REPOSITORY_VARIABLES = (
+REPOSITORY_VARIABLES = (
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_COMMON_DIR",
@@ -240,7 +240,7 @@ def check_ref(ref: str) -> None:
 
 
 def _environment() -> dict[str, str]:
-    environment = {name: value for name, value in os.environ.items() if name not in _REPOSITORY_VARIABLES}
+    environment = {name: value for name, value in os.environ.items() if name not in REPOSITORY_VARIABLES}
     environment.update(GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", LC_ALL="C")
     return environment
 

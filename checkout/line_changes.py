@@ -1,9 +1,11 @@
-"""Which lines of a text are new against an older one."""
+"""Which lines of a text are new against an older one. Lines end in a line feed and in nothing else."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+
+LONG = 1000
 
 
 def added_line_numbers(before: bytes, after: bytes) -> frozenset[int]:
@@ -11,15 +13,18 @@ def added_line_numbers(before: bytes, after: bytes) -> frozenset[int]:
 
     The equal ends are cut off first, so that one added line of a long file costs next to nothing.
     """
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old, new = before.split(b"\n"), after.split(b"\n")
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
-    middle = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end], autojunk=False)
+    old, new_part = old[start : len(old) - end], new[start : len(new) - end]
+    # A changelog repeats some lines hundreds of times; with those as junk, thousands of lines compare fast.
+    middle = SequenceMatcher(None, old, new_part, autojunk=len(new_part) > LONG)
     added: set[int] = set()
     for tag, _, _, first, last in middle.get_opcodes():
         if tag in ("insert", "replace"):
             added.update(range(start + first + 1, start + last + 1))
-    return frozenset(added)
+    # What stands behind the last line feed is no line.
+    return frozenset(added - {len(new)} if not new[-1] else added)
 
 
 def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:

@@ -10,19 +10,23 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from ..schema.errors import Place, StateError
 from ..schema.master import Entry
 from ..schema.recipe import Recipe, Variant, parse_reference, read_recipe
-from ..schema.runners import Runners
 from ..schema.yaml_size import require_finite
 from ..schema.yaml_text import Node, Path, YamlTextError, compose, find, place_of, value_of
 from .blocks import Block, split_blocks
-from .curves import Curve, read_curves, starts_with_prefix
-from .dram_cap import DramCap, read_dram_cap
 from .files import Files, Overlay, inside
 from .layout import Layout
 from .yaml_bytes import yaml_text
+
+if TYPE_CHECKING:
+    from ..schema.runners import Runners
+    from .bash_recipe import Script
+    from .curves import Curve
+    from .dram_cap import DramCap
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class Snapshot:
         self._nodes: dict[str, Node | None] = {}
         self._entries: dict[str, Entry | None] = {}
         self._recipes: dict[str, Recipe | None] = {}
+        self._scripts: dict[str, Script | None] = {}
         self._curves: dict[str, list[Curve]] = {}
 
     def with_changes(self, changes: Mapping[str, bytes | None]) -> Snapshot:
@@ -194,16 +199,22 @@ class Snapshot:
         text = self.text(self.layout.runners)
         if text is None:
             raise StateError("is not here, so no hardware is known", where=Place(self.layout.runners))
+        from ..schema.runners import Runners
+
         return Runners(text, self.layout.runners)
 
     @cached_property
     def dram_cap(self) -> DramCap:
         """The cap on a node's DRAM, from the checkout's generator where it states it."""
+        from .dram_cap import read_dram_cap
+
         data = self.read(self.layout.generator)
         return read_dram_cap(None if data is None else data.decode("utf-8", "replace"), self.layout.generator)
 
     def curves(self, model_prefix: str) -> list[Curve]:
         """Every golden curve in the files that begin with a model prefix; other files are not read."""
+        from .curves import read_curves, starts_with_prefix
+
         if model_prefix not in self._curves:
             folder = self.layout.curves
             names = [name for name in self.files.names(folder) if starts_with_prefix(name, model_prefix)]
@@ -218,6 +229,15 @@ class Snapshot:
             text = self.text(path)
             self._recipes[path] = None if text is None else read_recipe(text, path)
         return self._recipes[path]
+
+    def script(self, path: str) -> Script | None:
+        """The bash recipe at `path`, None where there is none."""
+        if path not in self._scripts:
+            from .bash_recipe import read_script
+
+            data = self.read(path)
+            self._scripts[path] = None if data is None else read_script(data, path)
+        return self._scripts[path]
 
     def recipe(self, reference: str) -> RecipeFile | Missing:
         """What a row's `srt-recipe` or `CONFIG_FILE` names, in every form of FACTS §1."""

@@ -47,17 +47,14 @@ def golden_lengths(
     mode = thinking.replace("_", " ")
     name = f"golden AL at {_tokens(draft_tokens)}"
     fitting = [curve for curve in curves if curve.thinking == thinking]
-    found = [
-        (curve, _spelled(curve.values[draft_tokens])) for curve in fitting if draft_tokens in curve.values
-    ]
+    found = [(curve, _spelled(curve.values[draft_tokens])) for curve in fitting if draft_tokens in curve.values]
     if not found:
         return Derived(name, (), f"not known: {_why_none(fitting, draft_tokens, model, mode)}")
     title = model or found[0][0].model
     figures = " or ".join(f"{_shown(length)} ({curve.file})" for curve, length in found)
     reason = f"{title}, {mode}, {_tokens(draft_tokens)}: {figures}"
     inputs = tuple(
-        Input(f"{curve.model}, {mode}", _shown(length), str(curve.place(draft_tokens)))
-        for curve, length in found
+        Input(f"{curve.model}, {mode}", _shown(length), str(curve.place(draft_tokens))) for curve, length in found
     )
     return Derived(name, tuple(dict.fromkeys(length for _, length in found)), reason, inputs)
 
@@ -90,9 +87,7 @@ def _shown(value: Decimal) -> str:
 
 def draft_lengths(curves: Iterable[Curve], thinking: str = THINKING) -> tuple[int, ...]:
     """The draft lengths that any of the curves has a value for, ascending."""
-    return tuple(
-        sorted({tokens for curve in curves if curve.thinking == thinking for tokens in curve.values})
-    )
+    return tuple(sorted({tokens for curve in curves if curve.thinking == thinking for tokens in curve.values}))
 
 
 def figure_for(relation: Relation, length: Decimal, draft_tokens: int) -> Decimal:

@@ -125,9 +125,7 @@ def budget_for(row: Row, hardware: Hardware, utilization: Any, cap_mib: int) -> 
     return Derived("dram-budget", budget.gb, reason, inputs)
 
 
-def _node_inputs(
-    hardware: Hardware, cap_mib: int, source: str = "", cap_source: str = ""
-) -> tuple[Input, ...]:
+def _node_inputs(hardware: Hardware, cap_mib: int, source: str = "", cap_source: str = "") -> tuple[Input, ...]:
     place = source or str(hardware.place)
     return (
         Input(f"available-cpu-dram-mib of {hardware.id}", f"{hardware.require_dram():,}", place),
@@ -198,23 +196,16 @@ def utilization_for(
             hint="leave dram-utilization out, give a number, or add a dram row",
         )
     if not (step.is_finite() and 0 < step <= 1):
-        raise UsageError(
-            f"dram-step {step} is out of range", hint="allowed: more than 0 and at most 1, as 0.01"
-        )
+        raise UsageError(f"dram-step {step} is out of range", hint="allowed: more than 0 and at most 1, as 0.01")
     _refuse_unsized(demands, hardware)
     needs = [_need(demand, hardware, cap_mib, step) for demand in demands]
     most = max(needs, key=lambda need: (need.steps, need.tier / need.full))
     if most.steps * step > 1:
         raise _too_large(most, hardware, cap_mib)
-    tiers = [
-        Input(f"tier of {need.demand}", tier_words(need.demand.tiers, need.gpus), need.source)
-        for need in needs
-    ]
+    tiers = [Input(f"tier of {need.demand}", tier_words(need.demand.tiers, need.gpus), need.source) for need in needs]
     node = _node_inputs(hardware, cap_mib, source, cap_source)
     inputs = (*tiers, *node, Input("step", format(step, "f")))
-    return Derived(
-        "dram-utilization", most.at(most.steps), _reason(most, needs), tuple(dict.fromkeys(inputs))
-    )
+    return Derived("dram-utilization", most.at(most.steps), _reason(most, needs), tuple(dict.fromkeys(inputs)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +239,7 @@ def _refuse_unsized(demands: Sequence[Demand], hardware: Hardware) -> None:
         ranks = dram_gpus(demand.row, hardware.gpus_per_node)
         if total_gb(demand.tiers, ranks) is None:
             unsized = [tier.words(ranks) for tier in demand.tiers if tier.size is None]
-            unknown.append(
-                f"row {demand}: {', '.join(unsized) or 'its recipe sets no tier whose knob is known'}"
-            )
+            unknown.append(f"row {demand}: {', '.join(unsized) or 'its recipe sets no tier whose knob is known'}")
     if unknown:
         rows = "; ".join(unknown)
         raise UsageError(

@@ -42,9 +42,7 @@ class _Candidate:
         return EvaluatedPoint(self.entry, self.item, self.point, reason)
 
 
-def all_points(
-    entries: Iterable[Entry], scenarios: Collection[str] = SCENARIOS
-) -> Iterator[tuple[Entry, Item, Point]]:
+def all_points(entries: Iterable[Entry], scenarios: Collection[str] = SCENARIOS) -> Iterator[tuple[Entry, Item, Point]]:
     """Every point of some entries, in the order of the file."""
     for entry in entries:
         for item, row in entry.rows():
@@ -81,9 +79,7 @@ def evaluated_points(
     reasons: dict[int, str] = {}
     for chosen, reason in _chosen(candidates, layout):
         reasons.setdefault(id(chosen), reason)
-    return [
-        candidate.evaluated(reasons[id(candidate)]) for candidate in candidates if id(candidate) in reasons
-    ]
+    return [candidate.evaluated(reasons[id(candidate)]) for candidate in candidates if id(candidate) in reasons]
 
 
 def _prefill_ep(candidate: _Candidate) -> float:

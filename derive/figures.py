@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..checkout.curves import candidates
 from ..checkout.snapshot import Snapshot
 from ..schema.engines import engine_of
 from ..schema.errors import BenchscribeError
 from ..schema.master import Entry, Item, Row, points_of
 from ..schema.results import Derived
-from .acceptance import Speculation, golden_lengths, speculation_of
 from .compare import variant_of
-from .dram import Demand, budgets, dram_gpus, tier_words, utilization_for
-from .tiers import Tier, read_tiers
+
+# What works the figures out is imported where it is used: most plans need none of it, and start-up shows it.
+if TYPE_CHECKING:
+    from .acceptance import Speculation
+    from .tiers import Tier
 
 
 class CheckoutFigures:
@@ -22,9 +23,12 @@ class CheckoutFigures:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
+        self._speculation: dict[str, Speculation | None] = {}
 
     def budget(self, entry: Entry, row: Row, utilization: Any) -> int | None:
         """GB of host DRAM the row may take at that utilization."""
+        from .dram import budgets
+
         try:
             hardware = self._snapshot.runners.hardware(entry.runner)
             (found,) = budgets([row], hardware, utilization, self._snapshot.dram_cap.mib)
@@ -34,6 +38,8 @@ class CheckoutFigures:
 
     def tiers(self, entry: Entry, row: Row) -> list[tuple[Tier, ...]]:
         """The distinct tiers of the row's points, each point's together; empty where no recipe says."""
+        from .tiers import read_tiers
+
         found: dict[tuple[Tier, ...], None] = {}
         for point in points_of(row):
             known = variant_of(self._snapshot, entry, point)
@@ -57,6 +63,8 @@ class CheckoutFigures:
 
     def tier(self, entry: Entry, row: Row) -> str:
         """The row's tier as `4 × 256 GiB = 1099.5 GB`, the largest of its points; empty where not sized."""
+        from .dram import dram_gpus, tier_words
+
         try:
             ranks = dram_gpus(row, self._snapshot.runners.hardware(entry.runner).gpus_per_node)
         except BenchscribeError:
@@ -69,6 +77,8 @@ class CheckoutFigures:
 
     def utilization(self, entry: Entry, item: Item, step: Decimal) -> Derived[Decimal]:
         """`dram-utilization: auto` for one item. Raises UsageError saying which row or number is missing."""
+        from .dram import Demand, utilization_for
+
         hardware = self._snapshot.runners.hardware(entry.runner)
         demands = [
             Demand(row, tiers, str(row))
@@ -88,6 +98,9 @@ class CheckoutFigures:
 
     def golden(self, entry: Entry, draft_tokens: int) -> Derived[tuple[Decimal, ...]]:
         """The golden AL for a model and draft tokens, with its reason; no values where there is no curve."""
+        from ..checkout.curves import candidates
+        from .acceptance import golden_lengths
+
         curves = self._snapshot.curves(entry.model_prefix)
         speculation = self.speculation(entry)
         if speculation is None:
@@ -112,6 +125,13 @@ class CheckoutFigures:
 
     def speculation(self, entry: Entry) -> Speculation | None:
         """What the entry's recipes say of their speculation, None where no recipe is here."""
+        if entry.key not in self._speculation:
+            self._speculation[entry.key] = self._read_speculation(entry)
+        return self._speculation[entry.key]
+
+    def _read_speculation(self, entry: Entry) -> Speculation | None:
+        from .acceptance import speculation_of
+
         engine = engine_of(entry.framework)
         if engine is None:
             return None

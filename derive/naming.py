@@ -69,9 +69,7 @@ def read_key(key: str) -> KeyParts | None:
         end += 1
     if end < len(words) and words[end] == DISAGGREGATED:
         end += 1
-    return KeyParts(
-        "-".join(words[:at]), words[at], words[at + 1], "-".join(words[at + 2 : end]), tuple(words[end:])
-    )
+    return KeyParts("-".join(words[:at]), words[at], words[at + 1], "-".join(words[at + 2 : end]), tuple(words[end:]))
 
 
 def sku_of(runner: str) -> str:

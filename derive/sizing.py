@@ -80,20 +80,14 @@ def admission_for(setting: str | int, concurrency: int) -> Derived[int]:
     """The requests that a server admits at one concurrency: 1x, 2x, or a number as it is."""
     if isinstance(setting, str):
         if setting not in _MULTIPLES:
-            raise UsageError(
-                f"admission {str(setting)!r} is not known", hint="allowed: 1x, 2x or a number of requests"
-            )
+            raise UsageError(f"admission {str(setting)!r} is not known", hint="allowed: 1x, 2x or a number of requests")
         times = _MULTIPLES[setting]
         value = times * concurrency
         inputs = (Input("admission", setting), Input("concurrency", str(concurrency)))
         return Derived("admission", value, f"{times} × C{concurrency} = {value}", inputs)
     if isinstance(setting, bool) or setting < 1:
-        raise UsageError(
-            f"admission {setting} is not known", hint="allowed: 1x, 2x or a number of requests from 1"
-        )
-    return Derived(
-        "admission", int(setting), f"{setting} requests, as given", (Input("admission", str(setting)),)
-    )
+        raise UsageError(f"admission {setting} is not known", hint="allowed: 1x, 2x or a number of requests from 1")
+    return Derived("admission", int(setting), f"{setting} requests, as given", (Input("admission", str(setting)),))
 
 
 def customary_admission(engine: Engine, environment: Mapping[str, Any]) -> Derived[str] | None:
@@ -104,9 +98,7 @@ def customary_admission(engine: Engine, environment: Mapping[str, Any]) -> Deriv
     if engine is not ATOM:
         return None
     mono = str(environment.get(MONO_DECODE, "0")) == "1"
-    reason = (
-        "mono decode admits the concurrency" if mono else "ATOM AgentX recipes admit twice the concurrency"
-    )
+    reason = "mono decode admits the concurrency" if mono else "ATOM AgentX recipes admit twice the concurrency"
     return Derived("admission", "1x" if mono else "2x", reason)
 
 
@@ -192,9 +184,7 @@ class _Sizing:
             return self._assign(knob, admitted.value, "graphs", f"the admission of {admitted.value}")
         drafts = self._drafts()
         value = admitted.value * (1 + drafts)
-        return self._assign(
-            knob, value, "graphs", f"{admitted.value} × (1 + {drafts} draft tokens) = {value}"
-        )
+        return self._assign(knob, value, "graphs", f"{admitted.value} × (1 + {drafts} draft tokens) = {value}")
 
     def _drafts(self) -> int:
         if self.knobs.draft_tokens is not None:
@@ -303,8 +293,6 @@ def _with_new_field(text: str, field: str, value: int, name: str) -> str:
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        raise UsageError(
-            f"{name} is not a JSON object: {text[:80]!r}", hint=f"write {name} as a whole under args:"
-        )
+        raise UsageError(f"{name} is not a JSON object: {text[:80]!r}", hint=f"write {name} as a whole under args:")
     comma = "," if data else ""
     return f'{text.rstrip()[:-1].rstrip()}{comma}"{field}":{value}}}'

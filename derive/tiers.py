@@ -126,9 +126,7 @@ def _named_values(settings: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, 
 
 def _tier(knob: TierKnob, value: Any, source: str) -> Tier | None:
     if isinstance(value, str) and BUDGET_VARIABLE in value:
-        return Tier(
-            knob.name, knob.scope, Exactness.FROM_BUDGET, None, f"computed from {BUDGET_VARIABLE}", source
-        )
+        return Tier(knob.name, knob.scope, Exactness.FROM_BUDGET, None, f"computed from {BUDGET_VARIABLE}", source)
     if knob.exactness is Exactness.UNSIZED:
         return Tier(f"{knob.name} {_shown(value)}", knob.scope, knob.exactness, None, knob.note, source)
     size = _size(value, knob.unit)

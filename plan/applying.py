@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from ..checkout.git import Git
 from ..schema.errors import BenchscribeError
 from ..schema.results import Edit
-from ..writers import transaction
 from .model import Plan
 
 
@@ -19,12 +18,18 @@ class Blocked(BenchscribeError):
 
 def recover(git: Git) -> str:
     """Finish or undo a write that was interrupted; what was done, empty where there was nothing."""
+    from ..writers import transaction
+
     found = transaction.recover(root=git.root, state_dir=git.own_folder)
     return str(found) if found is not None else ""
 
 
 def interrupted(git: Git) -> bool:
     """Whether a write was interrupted; looks only."""
+    if not git.own_folder.is_dir():
+        return False
+    from ..writers import transaction
+
     return transaction.pending(git.own_folder)
 
 
@@ -41,4 +46,6 @@ def apply_plan(plan: Plan) -> list[str]:
 
 def apply_edits(git: Git, edits: Sequence[Edit]) -> list[str]:
     """Write some edits, all or none; raises as `apply_plan` does."""
+    from ..writers import transaction
+
     return transaction.apply(edits, root=git.root, state_dir=git.own_folder)

@@ -8,7 +8,6 @@ from ..checkout.checkout import Checkout
 from ..checkout.recipes import find_recipes
 from ..checkout.snapshot import Missing, RecipeFile
 from ..derive.change import Change, KeyChange
-from ..derive.compare import variant_of
 from ..schema.errors import StateError
 from ..schema.master import points_of
 from ..schema.results import Finding, Severity
@@ -81,5 +80,3 @@ def _recipe_findings(checkout: Checkout, wanted: Checkout, key: KeyChange) -> It
             severity = Severity.WARNING if path.endswith(".sh") else Severity.ERROR
             yield Finding("recipe-missing", severity, place.path, place.line, one.reason, "add the recipe it names")
 
-
-__all__ = ["plan_findings", "variant_of"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..derive.acceptance import draft_tokens_of
 from ..derive.change import Change, KeyChange
 from ..derive.figures import CheckoutFigures
 from ..derive.settings import ARGS
@@ -26,8 +25,10 @@ def golden_values(change: Change, figures: CheckoutFigures) -> tuple[Derived[Any
 
 def _depths(change: KeyChange) -> Iterator[int]:
     engine = engine_of(change.entry.framework)
-    if engine is None:
+    if engine is None or not change.points:
         return
+    from ..derive.acceptance import draft_tokens_of
+
     for point in change.points:
         arguments = {
             name.name: value

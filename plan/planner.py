@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..checkout.changes import changed_files
 from ..checkout.checkout import Checkout
+from ..checkout.snapshot import Snapshot
 from ..derive.compare import compare
 from ..derive.figures import CheckoutFigures
-from ..derive.naming import siblings
 from ..schema.errors import UsageError
 from ..schema.master import Entry
 from ..schema.master_rules import entry_mistakes
-from ..schema.results import Derived, Edit
+from ..schema.results import Derived
 from ..schema.spec import KeyChange, Spec
 from ..schema.spec_reader import SpecReading, layout_mistakes
 from ..schema.strict import Mistake
-from ..schema.yaml_text import Path, YamlFloat, YamlList
+from ..schema.yaml_text import Path, YamlFloat
 from .changelog import plan_changelog
 from .entries import AutoItem, WantedEntry, want
 from .findings import plan_findings
 from .golden import golden_values
 from .model import Plan
-from .recipes import WantedRecipe, points_naming, want_recipe
 from .texts import Texts, write_entry, write_recipe, write_recipe_file
+
+if TYPE_CHECKING:
+    from .recipes import WantedRecipe
 
 
 @dataclass(slots=True)
@@ -38,6 +40,7 @@ class _Work:
     entries: dict[str, WantedEntry] = field(default_factory=dict)
     recipes: dict[str, WantedRecipe] = field(default_factory=dict)
     recipe_paths: dict[str, Path] = field(default_factory=dict)
+    recipe_texts: Texts | None = None
     mistakes: list[Mistake] = field(default_factory=list)
     derived: list[Derived[Any]] = field(default_factory=list)
 
@@ -113,6 +116,8 @@ def _want_entry(work: _Work, change: KeyChange, path: Path) -> None:
 
 def _relative(checkout: Checkout, wanted: WantedEntry) -> str | None:
     """The key a new entry stands behind by default: its nearest relative in the master of its SKU."""
+    from ..derive.naming import siblings
+
     keys = [key for key in checkout.after.keys if key != wanted.key]
     found = siblings(wanted.key, [Entry(key, {}) for key in keys])
     return found[0].key if found else (keys[-1] if keys else None)
@@ -122,6 +127,8 @@ def _want_recipes(work: _Work, change: KeyChange, path: Path) -> None:
     wanted = work.entries[change.config_key]
     if change.recipe is None or wanted.data is None:
         return
+    from .recipes import want_recipe
+
     was = [entry for entry in (work.checkout.entry(wanted.key), work.checkout.entry_at_base(wanted.key)) if entry]
     recipe_path: Path = (*path, "recipe")
     others = _others(work, wanted, change)
@@ -181,12 +188,18 @@ def _fill_auto(work: _Work, wanted: WantedEntry, auto: AutoItem, figures: Checko
     work.derived.append(derived)
 
 
-def _overlay(work: _Work) -> Any:
+def _recipe_texts(work: _Work) -> Texts:
+    """The texts of the wanted recipes, worked out once."""
+    if work.recipe_texts is None:
+        work.recipe_texts = texts = Texts(work.checkout.after)
+        for path, recipe in work.recipes.items():
+            write_recipe(texts, recipe, work.recipe_paths[path])
+    return work.recipe_texts
+
+
+def _overlay(work: _Work) -> Snapshot:
     """The checkout with the wanted recipes laid over it, enough to read tiers from."""
-    texts = Texts(work.checkout.after)
-    for path, recipe in work.recipes.items():
-        write_recipe(texts, recipe, work.recipe_paths[path])
-    return work.checkout.after.with_changes({edit.path: edit.after for edit in texts.edits()})
+    return work.checkout.after.with_changes({edit.path: edit.after for edit in _recipe_texts(work).edits()})
 
 
 def _judge_entries(work: _Work) -> None:
@@ -217,6 +230,7 @@ def _in_spec(change: KeyChange, path: Path) -> Path:
 
 
 def _write_texts(work: _Work) -> Texts:
+    written = _recipe_texts(work)
     texts = Texts(work.checkout.after)
     for change in work.spec.changes:
         wanted = work.entries[change.config_key]
@@ -224,8 +238,8 @@ def _write_texts(work: _Work) -> Texts:
         if wanted.data is not None and wanted.key not in work.checkout.after.keys:
             after = after or _relative(work.checkout, wanted) or ""
         write_entry(texts, wanted, change, start_key=change.like or after, after_key=after)
-    for path, recipe in work.recipes.items():
-        write_recipe(texts, recipe, work.recipe_paths[path])
+    texts.wanted.update(written.wanted)
+    texts.mistakes += written.mistakes
     for index, change in enumerate(work.spec.changes):
         for number, recipe_file in enumerate(change.recipes):
             path = work.checkout.after.recipe(recipe_file.file).path
@@ -260,10 +274,3 @@ def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
         pull_request=changelog.number,
     )
 
-
-def edited_paths(edits: Sequence[Edit]) -> tuple[str, ...]:
-    """The paths a plan writes, in its order."""
-    return tuple(edit.path for edit in edits)
-
-
-__all__ = ["YamlList", "edited_paths", "make_plan", "points_naming"]

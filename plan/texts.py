@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..checkout.blocks import split_blocks
 from ..checkout.snapshot import Snapshot
@@ -13,7 +13,7 @@ from ..schema.errors import StateError
 from ..schema.results import Edit
 from ..schema.spec import KeyChange, RecipeFileChange
 from ..schema.strict import Mistake, merged
-from ..schema.yaml_text import Path, plain
+from ..schema.yaml_text import Path
 from ..writers.block_comment import put_block_comment
 from ..writers.yaml_blocks import (
     insert_block_after,
@@ -24,12 +24,14 @@ from ..writers.yaml_blocks import (
     replace_block,
     without_comments,
 )
-from ..writers.yaml_comments import put_comment
+from ..writers.yaml_comments import put_comment, put_comments
 from ..writers.yaml_edit import rewrite
 from ..writers.yaml_pairing import by_likeness
 from .entries import WantedEntry
 from .places import UnknownPlace, entry_place, recipe_place
-from .recipes import WantedRecipe
+
+if TYPE_CHECKING:
+    from .recipes import WantedRecipe
 
 
 @dataclass(slots=True)
@@ -145,7 +147,7 @@ def write_recipe(texts: Texts, recipe: WantedRecipe, spec_path: Path) -> None:
     text = _require(texts, recipe.path)
     text = rewrite(text, recipe.data, pair=_pair, file=recipe.path)
     for block in recipe.new:
-        rendered = render_block(block.name, block.data)
+        rendered = render_block(block.name, block.data, like=text)
         if block.after:
             text = insert_block_after(text, block.after, rendered)
         else:
@@ -159,14 +161,15 @@ def _recipe_comments(
     texts: Texts, text: str, recipe: WantedRecipe, comments: Mapping[str, str | None], spec_path: Path
 ) -> str:
     now = recipe.now.data
+    found: dict[Path, str | None] = {}
     for name, comment in comments.items():
         if name in recipe.removed:
             continue
         try:
-            text = put_comment(text, recipe_place(now, name), comment, file=recipe.path)
+            found[recipe_place(now, name)] = comment
         except UnknownPlace as error:
             texts.mistakes.append(Mistake((*spec_path, "comments", name), str(error)))
-    return text
+    return put_comments(text, found, file=recipe.path) if found else text
 
 
 def write_recipe_file(texts: Texts, change: RecipeFileChange, path: str, spec_path: Path) -> None:
@@ -213,7 +216,3 @@ def render_document(data: Mapping[str, Any]) -> str:
         previous_is_block = is_block
     return "".join(parts)
 
-
-def same_data(one: Any, other: Any) -> bool:
-    """Whether two values are the same plain data."""
-    return bool(plain(one) == plain(other))

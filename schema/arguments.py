@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from .yaml_text import Path
@@ -13,6 +14,7 @@ from .yaml_text import Path
 MAXIMUM_JSON = 1_000_000
 
 
+@lru_cache(maxsize=4096)
 def canonical(name: str) -> str:
     """The name under which spellings compare equal: `max_num_seqs` is `max-num-seqs` (source: FACTS §6)."""
     return name.replace("_", "-")
@@ -79,5 +81,7 @@ def exact(value: Any) -> Fraction | None:
 
 def whole(value: Any) -> int | None:
     """A whole number however spelled, None for anything else."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
     number = exact(value)
     return int(number) if number is not None and number.denominator == 1 else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from .arguments import argument, spelled_as, whole
@@ -213,7 +214,7 @@ def _shared_gpus(resources: Mapping[str, Any], nodes: int | None, workers: int |
     return nodes * per_node // workers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recipe:
     """One recipe file. `path` is relative to the git root; `root` is its node tree, for places."""
 
@@ -226,7 +227,7 @@ class Recipe:
         """Whether it is made of `base` and override blocks; otherwise it is flat."""
         return isinstance(self.data.get(BASE), Mapping)
 
-    @property
+    @cached_property
     def variants(self) -> tuple[Variant, ...]:
         """Every runnable form, in the file's order. Raises StateError where lists of a zip block differ."""
         if not self.layered:

@@ -161,5 +161,7 @@ def variants_for(recipe: Recipe, point: Point, framework: str, variant: str = ""
 
     Exactly one is right (source: FACTS §6).
     """
-    allowed = [found for found in recipe.variants if not variant or found.name == variant]
+    # The concurrency tells most of them apart, and is cheap to look at.
+    named = [found for found in recipe.variants if not variant or found.name == variant]
+    allowed = [found for found in named if found.concurrency == point.concurrency]
     return [found for found in allowed if not matches(found, point, framework)]

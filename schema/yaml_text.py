@@ -7,7 +7,7 @@ Scalars are read as YAML 1.1, as the checkouts' own Python reads them. Values ca
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 from ruamel.yaml import YAML
@@ -80,10 +80,14 @@ class YamlList(list[Any]):
     flow: bool = False
 
 
+@lru_cache(maxsize=64)
 def compose(text: str, path: str = "") -> Node | None:
-    """The root node of one YAML document, None for an empty one. Errors name `path`, line and column."""
+    """The root node of one YAML document, None for an empty one. Errors name `path`, line and column.
+
+    Nodes are only ever read, so a text that is met again (at the base, in the next plan) is not parsed again.
+    """
     yaml = YAML(typ="safe", pure=True)
-    yaml.version = (1, 1)  # type: ignore[assignment]
+    yaml.version = (1, 1)
     try:
         node: Node | None = yaml.compose(text)
     except MarkedYAMLError as error:
@@ -150,8 +154,9 @@ def _scalar(node: ScalarNode) -> Any:
     try:
         if kind == "null":
             return None
-        if kind == "bool":
-            return text.lower() in ("yes", "true", "on", "y")
+        # A bare `y` or `n` is text to PyYAML, whatever YAML 1.1 says.
+        if kind == "bool" and text.lower() not in ("y", "n"):
+            return text.lower() in ("yes", "true", "on")
         if kind == "int":
             return _spelled(YamlInt(_whole_number(text)), text)
         if kind == "float" and ("." in text or "inf" in text.lower()):

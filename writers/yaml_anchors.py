@@ -41,7 +41,7 @@ class Anchors:
         )
 
     def merged(self, value: Value) -> dict[Any, Any]:
-        """The keys a mapping has through `<<` alone, with the data they will have."""
+        """The keys a mapping gets through `<<`, its own included, with the data they will have."""
         found: dict[Any, Any] = {}
         for child in value.children:
             if child.merge:
@@ -51,8 +51,7 @@ class Anchors:
                     now = self.now(source)
                     for part in now if isinstance(now, list) else [now]:
                         found = {**part, **found}
-        own = {child.name for child in value.children if not child.merge}
-        return {key: item for key, item in found.items() if key not in own}
+        return found
 
     def refuse_loss(self, value: Value) -> None:
         """Raises StateError where a value that goes holds an anchor used elsewhere."""

@@ -22,7 +22,7 @@ __all__ = [
     "without_comments",
 ]
 
-_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[^\n]*", re.M)
+_NUMBER_SIGN = re.compile(r"(?:^|(?<=[ \t]))#", re.M)
 _BLANK_BELOW = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
@@ -86,7 +86,7 @@ def _lines_with_comments(text: str, spans: list[tuple[int, int]], starts: list[i
     offset = 0
     for line in text.splitlines(keepends=True):
         place = -1
-        for at in _COMMENT.finditer(text, offset, offset + len(line)):
+        for at in _NUMBER_SIGN.finditer(text, offset, offset + len(line)):
             number = bisect_right(starts, at.start()) - 1
             if number < 0 or spans[number][1] <= at.start():
                 place = at.start() - offset

@@ -57,7 +57,7 @@ class ChildWriter:
         """An old child with another scalar in its scalar's place, in the old one's style."""
         value, text = child.value, self._text
         before = text[child.start : value.inner] + self._colon(child)
-        behind, old = text[value.end : end], text[value.inner : value.end]
+        behind, old = self._behind(value, end), text[value.inner : value.end]
         if isinstance(wanted, str) and not in_flow:
             indent = self._layout.column(child.start) + self._style(Spot()).mapping_step()
             if lines := block_scalar(wanted, indent, old[:1]):
@@ -77,7 +77,7 @@ class ChildWriter:
                 where=layout.place(child.start),
                 hint="write the key in the file without `?`, then try again",
             )
-        behind = text[value.end : layout.line_end(value.end)]
+        behind = self._behind(value, layout.line_end(value.end))
         if value.block:
             behind = "" if layout.inline(value) else text[value.head : layout.line_end(value.head)]
         column = layout.column(child.start)
@@ -98,9 +98,7 @@ class ChildWriter:
         indent = " " * column
         first, *rest = renderer.block(own, column)
         merge = "<<: " + text[value.start : end]
-        return "\n".join(
-            [head + (" " if child.key is None else "\n" + indent) + merge, indent + first, *rest]
-        )
+        return "\n".join([head + (" " if child.key is None else "\n" + indent) + merge, indent + first, *rest])
 
     def _colon(self, child: Child) -> str:
         """What must stand before a value that comes where none was."""
@@ -108,6 +106,11 @@ class ChildWriter:
             return ": "
         empty = child.value.start == child.value.end
         return " " if empty and child.mark >= 0 else ""
+
+    def _behind(self, value: Value, end: int) -> str:
+        """What follows a value on its line; blanks alone do not count where no value was."""
+        behind = self._text[value.end : end]
+        return behind.rstrip(" \t") if value.start == value.end else behind
 
     def _column(self, value: Value) -> int:
         return self._layout.column(value.children[0].start)

@@ -47,6 +47,8 @@ def rewrite(text: str, wanted: Any, *, pair: Pairing | None = None, file: str = 
     data = None if layout.root is None else value_of(layout.root.node)
     if same(data, wanted):
         return text
+    if text and not text.endswith("\n") and not same(load(text + "\n", file), data):
+        return rewrite(text + "\n", wanted, pair=pair, file=file)  # it ends within text of several lines
     result = _Rewriter(layout, pair or by_likeness).document(wanted)
     problem = _problem(result, wanted, file)
     if problem and not result.endswith("\n") and not _problem(result + "\n", wanted, file):
@@ -132,9 +134,7 @@ class _Rewriter:
         for old, step in sorted((step.old, step) for step in steps if step.old is not None):
             child = value.children[old]
             below = Spot((*spot.path, step.key), label_of(child, spot.label), rows)
-            olds[old] = self._old_child(
-                child, parts[old].end if parts else child.end, step, below, value.flow
-            )
+            olds[old] = self._old_child(child, parts[old].end if parts else child.end, step, below, value.flow)
         bodies = [
             self._new_child(value, steps, number, spot, rows) if step.old is None else olds[step.old]
             for number, step in enumerate(steps)
@@ -167,11 +167,7 @@ class _Rewriter:
         old = [value_of(child.value.node) for child in value.children]
         pairs = self._pair(spot.path, old, list(wanted))
         known = {number for number in pairs if number is not None}
-        if (
-            len(pairs) != len(wanted)
-            or pairs.count(None) + len(known) != len(pairs)
-            or known - {*range(len(old))}
-        ):
+        if len(pairs) != len(wanted) or pairs.count(None) + len(known) != len(pairs) or known - {*range(len(old))}:
             raise RewriteMismatch(f"the pairing of the rows at {spot.path} is none: {pairs}")
         return [_Step(pairs[number], number, item) for number, item in enumerate(wanted)]
 
@@ -199,14 +195,10 @@ class _Rewriter:
                 place += 1
         return steps
 
-    def _new_child(
-        self, value: Value, steps: list[_Step], number: int, spot: Spot, rows: tuple[Value, ...]
-    ) -> Body:
+    def _new_child(self, value: Value, steps: list[_Step], number: int, spot: Spot, rows: tuple[Value, ...]) -> Body:
         step = steps[number]
         if value.kind == "mapping":
-            return Body(
-                None, self._writer.new_key(value, Spot(spot.path, spot.label, rows), step.key, step.wanted)
-            )
+            return Body(None, self._writer.new_key(value, Spot(spot.path, spot.label, rows), step.key, step.wanted))
         neighbour = _neighbour(value, steps, number)
         below = Spot((*spot.path, number), f"{spot.label}[]", rows)
         return Body(None, self._writer.new_item(value, below, neighbour, step.wanted))

@@ -33,9 +33,7 @@ class Piece:
     text: str
 
 
-def arrange(
-    parts: Sequence[Part], bodies: Sequence[Body], *, blank: bool, rows: bool
-) -> tuple[list[Piece], list[str]]:
+def arrange(parts: Sequence[Part], bodies: Sequence[Body], *, blank: bool, rows: bool) -> tuple[list[Piece], list[str]]:
     """The pieces in their new order, and comment lines that stand apart behind the last one.
 
     `blank`: whether a new child is set off by an empty line. `rows`: whether a comment above a run of

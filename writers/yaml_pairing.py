@@ -47,7 +47,12 @@ def _kind(value: Any) -> type:
 
 
 def by_likeness(path: Path, old: list[Any], wanted: list[Any]) -> list[int | None]:
-    """Pairs equal items first, in order and then wherever they stand, and between them those most alike."""
+    """Pairs equal items first, in order and then wherever they stand, and between them those most alike.
+
+    A list's only item continues as its only item, however much of it changes.
+    """
+    if len(old) == len(wanted) == 1 and _both(old[0], wanted[0]):
+        return [0]
     pairs: list[int | None] = [None] * len(wanted)
     old_names, wanted_names = [_name(item) for item in old], [_name(item) for item in wanted]
     blocks = SequenceMatcher(None, old_names, wanted_names, autojunk=False).get_matching_blocks()
@@ -99,13 +104,24 @@ def _pair_alike(
 
 
 def _likeness(one: Any, other: Any) -> float:
-    """From 0 to 1: the share of leaves two collections have in common, of strings the share of letters."""
+    """From 0 to 1: the share of leaves or of fields two collections have in common, of strings that of letters."""
     if isinstance(one, str) and isinstance(other, str):
         return SequenceMatcher(None, one, other, autojunk=False).ratio()
-    both = next((kind for kind in (dict, list) if isinstance(one, kind) and isinstance(other, kind)), None)
-    if both is None:
+    if not _both(one, other):
         return 0.0
-    ours, theirs = set(_leaves(one)), set(_leaves(other))
+    leaves = _shared(set(_leaves(one)), set(_leaves(other)))
+    if not isinstance(one, dict):
+        return leaves
+    fields = ({(key, _name(item)) for key, item in value.items()} for value in (one, other))
+    return max(leaves, _shared(*fields))
+
+
+def _both(one: Any, other: Any) -> bool:
+    """Whether both are mappings, or both are lists."""
+    return any(isinstance(one, kind) and isinstance(other, kind) for kind in (dict, (list, tuple)))
+
+
+def _shared(ours: set[Any], theirs: set[Any]) -> float:
     return 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours or theirs else 1.0
 
 

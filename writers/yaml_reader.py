@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -47,8 +48,9 @@ class _Recorder(Scanner):
         return token
 
 
+@lru_cache(maxsize=32)
 def read_layout(text: str, file: str = "") -> Layout:
-    """The layout of one YAML document.
+    """The layout of one YAML document. It is only ever read, so that a text met again is not parsed again.
 
     Raises YamlTextError where the text is not YAML, StateError on a duplicate key, on a line break that only
     YAML counts as one, and on an alias inside its own target.

@@ -7,9 +7,7 @@ from typing import Any
 
 from ..schema.yaml_text import YamlFloat, YamlInt, YamlStr, reads_as_text
 
-_UNPRINTABLE = re.compile(
-    "[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_UNPRINTABLE = re.compile("[^\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _UNSAFE_START = re.compile("[,\\[\\]{}#&*!|>'\"%@`]|[-?:](?=[\\s,\\[\\]{}]|$)|---|\\.\\.\\.|\\s")
 _UNSAFE = re.compile(":(?=\\s|$)|\\s#|\\t|\\s$")
 _UNSAFE_IN_FLOW = re.compile("[,\\[\\]{}?]|:(?=[,\\[\\]{}])|^[-:]")

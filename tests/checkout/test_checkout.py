@@ -46,7 +46,7 @@ FILES = {
     "configs/runners.yaml": RUNNERS,
     "golden_al_distribution/alpha_mtp.yaml": "alpha:\n  thinking_on:\n    3: 2.50\n",
     "benchmarks/multi_node/srt-slurm-recipes/alpha/x.yaml": RECIPE,
-    "benchmarks/single_node/agentic/alpha_fp4_mi355x_atom.sh": "#!/bin/bash\n",
+    "benchmarks/single_node/agentic/alpha_fp4_mi355x_atom.sh": "#!/bin/bash\nexport X=1\n",
     "utils/matrix_logic/generate_sweep_configs.py": "MAX_AGENTIC_AVAILABLE_CPU_DRAM_MIB = 3_000_000\n",
 }
 
@@ -249,9 +249,7 @@ def test_recipes_in_every_form_of_reference(root: Path) -> None:
         ("/etc/passwd.yaml", False, "leads out of the checkout"),
     ],
 )
-def test_a_missing_recipe_is_judged_where_its_folder_was(
-    root: Path, reference: str, judged: bool, word: str
-) -> None:
+def test_a_missing_recipe_is_judged_where_its_folder_was(root: Path, reference: str, judged: bool, word: str) -> None:
     checkout = Checkout.open(root)
     found = checkout.after.recipe(reference)
     assert isinstance(found, Missing)
@@ -268,18 +266,17 @@ def test_bash_recipes_are_found_by_their_names(root: Path) -> None:
         "benchmarks/single_node/agentic/alpha_fp4_mi355x_atom.sh",
         "benchmarks/single_node/agentic/alpha_fp4_mi355x.sh",
     )
-    assert find_recipes(checkout.after, entry, item, row) == [
-        "benchmarks/single_node/agentic/alpha_fp4_mi355x_atom.sh"
-    ]
+    assert find_recipes(checkout.after, entry, item, row) == ["benchmarks/single_node/agentic/alpha_fp4_mi355x_atom.sh"]
+    script = checkout.after.script("benchmarks/single_node/agentic/alpha_fp4_mi355x_atom.sh")
+    assert script is not None and script.assignments[0].name == "X"
+    assert checkout.after.script("absent.sh") is None
     without = checkout.with_overlay(
         {
             "benchmarks/single_node/agentic/alpha_fp4_mi355x_atom.sh": None,
             "benchmarks/single_node/agentic/alpha_fp4_mi355x.sh": b"",
         }
     )
-    assert (
-        find_script(without.after, entry, item, row) == "benchmarks/single_node/agentic/alpha_fp4_mi355x.sh"
-    )
+    assert find_script(without.after, entry, item, row) == "benchmarks/single_node/agentic/alpha_fp4_mi355x.sh"
     speculative = Row({**row.data, "spec-decoding": "mtp"})
     missing = find_script(checkout.after, entry, item, speculative)
     assert isinstance(missing, Missing)
@@ -291,9 +288,7 @@ def test_bash_recipes_are_found_by_their_names(root: Path) -> None:
 
 
 def test_sku_of_a_runner() -> None:
-    assert [
-        sku_of(label) for label in ("cluster:mi355x-amds", "mi355x-disagg", "b200", "cluster:gb300-nv")
-    ] == [
+    assert [sku_of(label) for label in ("cluster:mi355x-amds", "mi355x-disagg", "b200", "cluster:gb300-nv")] == [
         "mi355x",
         "mi355x",
         "b200",
@@ -303,10 +298,7 @@ def test_sku_of_a_runner() -> None:
 
 def test_multi_node_rows_without_a_reference_have_no_recipe(root: Path) -> None:
     entry = Entry("x", {"multinode": True, "runner": "mi355x"})
-    assert (
-        find_recipes(Checkout.open(root).after, entry, Item("agentic-coding", 0, {}), Row({"prefill": {}}))
-        == []
-    )
+    assert find_recipes(Checkout.open(root).after, entry, Item("agentic-coding", 0, {}), Row({"prefill": {}})) == []
 
 
 def test_a_branch_still_in_the_old_layout(root: Path) -> None:
@@ -343,9 +335,7 @@ def test_committed_needs_a_commit(tmp_path: Path) -> None:
         Checkout.open(tmp_path, committed=True)
 
 
-def test_few_git_processes_for_a_whole_look(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_git_processes_for_a_whole_look(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = tmp_path / "calls"
     wrapper = tmp_path / "bin/git"
     wrapper.parent.mkdir()
@@ -375,9 +365,7 @@ def test_real_checkouts(shared: Path, tmp_path: Path) -> None:
     assert entry is not None
     assert after.runners.hardware(entry.runner).dram_mib == 2_964_436
     assert after.dram_cap.mib == 2_861_022
-    references = [
-        text for key in after.keys for _, row in after.entry(key).rows() for text in row.recipe_references
-    ]
+    references = [text for key in after.keys for _, row in after.entry(key).rows() for text in row.recipe_references]
     found = [after.recipe(reference) for reference in references]
     here = [one for one in found if isinstance(one, RecipeFile)]
     assert len(here) == 96

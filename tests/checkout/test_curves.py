@@ -112,16 +112,12 @@ def test_real_choices(real: list[Curve]) -> None:
     assert files(candidates(real, *mini, method="eagle3", draft_model="x/MiniMax-M3-EAGLE3-GQA")) == [
         "minimaxm3_eagle3_gqa"
     ]
-    assert files(candidates(real, *mini, method="eagle3", draft_model="x/MiniMax-M3-EAGLE3")) == [
-        "minimaxm3_eagle3"
-    ]
+    assert files(candidates(real, *mini, method="eagle3", draft_model="x/MiniMax-M3-EAGLE3")) == ["minimaxm3_eagle3"]
     assert files(candidates(real, *mini, method="eagle3")) == ["minimaxm3_eagle3", "minimaxm3_eagle3_gqa"]
     kimi = ("kimik3", "moonshotai/Kimi-K3")
     sampling = {"draft_sample_method": "probabilistic", "rejection_sample_method": "synthetic"}
     draft = "Inferact/Kimi-K3-DSpark"
-    assert files(candidates(real, *kimi, method="dspark", draft_model=draft, sampling=sampling)) == [
-        PROBABILISTIC
-    ]
+    assert files(candidates(real, *kimi, method="dspark", draft_model=draft, sampling=sampling)) == [PROBABILISTIC]
     assert files(candidates(real, *kimi, method="dspark", draft_model=draft)) == [
         "kimik3_dspark",
         PROBABILISTIC,
@@ -134,9 +130,7 @@ def test_real_recipes_hold_a_candidates_value(real: list[Curve], shared: Path) -
 
     prefixes = {"kimi-k3": "kimik3", "deepseek-v4": "dsv4", "minimax-m3": "minimaxm3"}
     judged = wrong = 0
-    for path in sorted(
-        (shared / "upstream/root/benchmarks/multi_node/srt-slurm-recipes/vllm").rglob("*.yaml")
-    ):
+    for path in sorted((shared / "upstream/root/benchmarks/multi_node/srt-slurm-recipes/vllm").rglob("*.yaml")):
         prefix = next(prefix for name, prefix in prefixes.items() if name in path.parts)
         for role in read_recipe(path.read_text(), path.name).variants[0].roles.values():
             config = role.argument("speculative-config")

@@ -71,9 +71,7 @@ def test_linked_work_tree_and_submodule_have_a_file_for_git(repository: Path, tm
     assert Git.open(outer / "sub/folder").root == outer / "sub"
 
 
-def test_variables_of_a_hook_do_not_mislead(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_of_a_hook_do_not_mislead(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "-q")

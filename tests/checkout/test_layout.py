@@ -27,9 +27,7 @@ def lay(root: Path, *paths: str) -> WorkTree:
 
 
 def test_root_layout(tmp_path: Path) -> None:
-    files = lay(
-        tmp_path, "perf-changelog.yaml", "configs/amd-master.yaml", "golden_al_distribution/a.yaml", "x/y/z"
-    )
+    files = lay(tmp_path, "perf-changelog.yaml", "configs/amd-master.yaml", "golden_al_distribution/a.yaml", "x/y/z")
     layout = find_layout(files, "x/y")
     assert layout == ROOT
     assert layout.changelog == "perf-changelog.yaml"
@@ -88,9 +86,7 @@ def test_not_a_checkout_says_what_was_looked_for(tmp_path: Path, paths: tuple[st
 
 
 def test_two_checkouts_side_by_side_are_not_guessed_between(tmp_path: Path) -> None:
-    names = [
-        f"{folder}/{name}" for folder in "ab" for name in ("perf-changelog.yaml", "configs/amd-master.yaml")
-    ]
+    names = [f"{folder}/{name}" for folder in "ab" for name in ("perf-changelog.yaml", "configs/amd-master.yaml")]
     files = lay(tmp_path, *names)
     with pytest.raises(StateError, match="several checkouts stand here: a, b"):
         find_layout(files)
@@ -192,9 +188,7 @@ def test_work_tree_reads_what_is_there(tmp_path: Path) -> None:
     assert not files.has_folder("a/b")
 
 
-def test_an_unreadable_file_is_a_failure_of_the_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_file_is_a_failure_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = lay(tmp_path, "a")
 
     def refuse(self: Path) -> bytes:

@@ -108,9 +108,7 @@ def test_a_match_has_no_reasons() -> None:
         ),
     ],
 )
-def test_each_mismatch_is_said(
-    fields: dict[str, object], concurrency: int, framework: str, reason: str
-) -> None:
+def test_each_mismatch_is_said(fields: dict[str, object], concurrency: int, framework: str, reason: str) -> None:
     assert matches(aggregated("atom", ""), point(concurrency, **fields), framework) == [reason]
 
 
@@ -125,9 +123,7 @@ def test_what_is_not_stated_does_not_match() -> None:
     assert "it takes not stated GPUs, the point 8" not in reasons
     assert "it does not state its GPUs, the point takes 8" in reasons
     assert "it states no benchmark.env.CONC, the point's is 4" in reasons
-    assert matches(variant("engine: atom\n"), point(1, tp=1), "atom")[0].startswith(
-        "it states no aggregated server"
-    )
+    assert matches(variant("engine: atom\n"), point(1, tp=1), "atom")[0].startswith("it states no aggregated server")
 
 
 def test_an_unknown_engine_is_matched_by_its_name() -> None:
@@ -145,9 +141,7 @@ override_b: {}
     recipe = read_recipe(text, "r.yaml")
     names = [found.name for found in variants_for(recipe, point(1, tp=4), "atom")]
     assert names == ["override_a", "override_b"]
-    assert [found.name for found in variants_for(recipe, point(1, tp=4), "atom", "override_b")] == [
-        "override_b"
-    ]
+    assert [found.name for found in variants_for(recipe, point(1, tp=4), "atom", "override_b")] == ["override_b"]
     assert variants_for(recipe, point(1, tp=4), "atom", "override_c") == []
 
 

@@ -1,0 +1,171 @@
+"""The commit: exactly the given files, by `git commit` itself, so that hooks and signing are the repository's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..checkout.git import REPOSITORY_VARIABLES, Git
+from ..schema.errors import BenchscribeError, StateError, SystemFailure
+from . import git_index
+
+HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
+COMMENT_SIGNS = "#;@!$%^&|:"
+_GITS_OWN = ("fatal: ", "error: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A commit that was made. `added` are files a hook put in beside ours, `rewritten` ours that differ from
+    the commit again, because a hook changed them after they were staged."""
+
+    commit: str
+    summary: str
+    files: int
+    insertions: int
+    deletions: int
+    added: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
+
+
+def commit_files(
+    git: Git, paths: Sequence[str], message: str, *, signoff: bool, show: Callable[[str], None]
+) -> Committed:
+    """Stage exactly `paths` as they lie in the work tree and commit them; what else is staged stays staged.
+
+    `show` gets what git and the hooks print, line by line. Raises StateError where another process holds the
+    index or a hook refuses, SystemFailure where git fails; the files stay staged then.
+    """
+    git_index.wait_for_index(git)
+    git_index.stage(git, paths)
+    others = sorted(set(git_index.staged(git)) - set(paths))
+    _commit(git, message, list(paths) if others else [], signoff=signoff, show=show)
+    if others:
+        # A hook saw an index of its own; what it added to ours would look staged back to before.
+        git_index.as_in_head(git, paths)
+    return _result(git, paths)
+
+
+def conclude(git: Git, message: str, *, signoff: bool, show: Callable[[str], None]) -> Committed:
+    """Commit the whole index, as a merge has to be. Raises as `commit_files` does."""
+    git_index.wait_for_index(git)
+    _commit(git, message, [], signoff=signoff, show=show)
+    return _result(git, ())
+
+
+def _commit(git: Git, message: str, only: list[str], *, signoff: bool, show: Callable[[str], None]) -> None:
+    with tempfile.TemporaryDirectory(prefix="benchscribe-") as folder:
+        text = Path(folder) / "message"
+        text.write_text(message, encoding="utf-8")
+        # `whitespace`: a line of prose that starts with the comment sign is no comment.
+        command = ["git", "-C", str(git.root), "commit", "--quiet", f"--file={text}", "--cleanup=whitespace"]
+        command += ["--signoff"] if signoff else []
+        if only:
+            named = Path(folder) / "paths"
+            named.write_bytes(b"".join(os.fsencode(f":(top,literal){path}") + b"\0" for path in only))
+            command += ["--only", f"--pathspec-from-file={named}", "--pathspec-file-nul"]
+        code, said = _run_shown(command, show)
+    if code:
+        raise _refused(git, code, said)
+
+
+def _run_shown(command: list[str], show: Callable[[str], None]) -> tuple[int, list[str]]:
+    """Run a command, its output passed on line by line and kept."""
+    environment = {name: value for name, value in os.environ.items() if name not in REPOSITORY_VARIABLES}
+    # Messages are read for what went wrong; hooks keep the user's own locale.
+    environment["LANGUAGE"] = "C"
+    said: list[str] = []
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment
+        )
+    except OSError as error:
+        raise SystemFailure(f"git cannot be run: {error.strerror or error}", hint="install git") from None
+    with process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(line.decode("utf-8", "replace").rstrip("\r\n"))
+            show(said[-1])
+    return process.returncode, said
+
+
+def _refused(git: Git, code: int, said: Sequence[str]) -> BenchscribeError:
+    """Why git made no commit, and what to do; git's own words and the hooks' have been shown already."""
+    gits = [line for line in said if line.startswith(_GITS_OWN)]
+    words = "; ".join(line.partition(": ")[2] for line in gits) or "it gave no reason"
+    whole = "\n".join(said)
+    if git_index.is_locked(whole):
+        return git_index.locked(git)
+    if any(sign in whole for sign in ("failed to sign", "gpg failed", "signing key", "signingkey")):
+        hint = "give git a key (git config user.signingKey KEY), or commit without: git -c commit.gpgSign=false commit"
+        return SystemFailure(f"the commit could not be signed: {words}", hint=hint)
+    if "tell me who you are" in whole or "empty ident" in whole:
+        hint = "git config user.name NAME, git config user.email ADDRESS"
+        return StateError("git does not know who the author is", hint=hint)
+    hooks = [name for name in HOOKS if _is_hook(git, name)]
+    if code == 1 and hooks and not gits:
+        hint = "mend what it says, or see the hook itself: " + str(git.git_path("hooks"))
+        return StateError(f"a hook of the repository refused the commit ({' or '.join(hooks)})", hint=hint)
+    return SystemFailure(f"git commit failed: {words}")
+
+
+def _is_hook(git: Git, name: str) -> bool:
+    return os.access(git.git_path("hooks") / name, os.X_OK)
+
+
+def _result(git: Git, paths: Sequence[str]) -> Committed:
+    commit = git.text("rev-parse", "--verify", "HEAD")
+    listed = git.run("diff-tree", "--root", "--no-commit-id", "--name-only", "--no-renames", "-r", "-z", commit)
+    inside = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
+    summary, total = _read_commit(git, commit)
+    return Committed(
+        commit=commit,
+        summary=summary,
+        files=total.get("files", len(inside)),
+        insertions=total.get("insertions", 0),
+        deletions=total.get("deletions", 0),
+        added=tuple(sorted(inside - set(paths))) if paths else (),
+        rewritten=tuple(path for path in git_index.unstaged(git) if path in set(paths)),
+    )
+
+
+def _read_commit(git: Git, commit: str) -> tuple[str, dict[str, int]]:
+    from git import Repo
+    from git.exc import GitError
+
+    try:
+        with Repo(git.root) as repository:
+            made = repository.commit(commit)
+            return str(made.summary), dict(made.stats.total)
+    except (ValueError, GitError):  # GitPython reads no repositories with SHA-256 names
+        return git.text("show", "--no-patch", "--format=%s", commit), {}
+
+
+def comment_sign(git: Git, text: str) -> str:
+    """The sign that starts a comment in a message: `core.commentChar`; of `auto`, the first that is free."""
+    wanted = git.setting("core.commentChar") or "#"
+    if wanted != "auto":
+        return wanted
+    taken = {line[0] for line in text.split("\n") if line}
+    return next((sign for sign in COMMENT_SIGNS if sign not in taken), "#")
+
+
+def without_comments(git: Git, text: str, sign: str) -> str:
+    """A message as the author left it in an editor: comments out, blank lines tidied, as git does it."""
+    setting = f"core.commentChar={sign}"
+    data = git.run("-c", setting, "stripspace", "--strip-comments", data=text.encode("utf-8"))
+    return data.decode("utf-8", "replace")
+
+
+def asks_for_signoff(git: Git) -> str:
+    """Why commits here are to be signed off, empty where nothing asks for it."""
+    for name in ("benchscribe.signoff", "format.signOff"):
+        answer = git.try_run("config", "--type=bool", "--get", name)
+        if answer.stdout.strip() == b"true":
+            return f"git config {name}"
+    names = (".github/dco.yml", "DCO", "DCO.md", "DCO.txt")
+    return next((f"{name} asks for it" for name in names if (git.root / name).is_file()), "")
