@@ -11,7 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..derive.pairing import pair_rows
+from ..derive.pairing import pair_items, pair_rows
 from ..schema.master import WORKER_BLOCKS, Entry, Item, Row
 from ..schema.master_rules import OPTIONAL_FIELDS, REQUIRED_FIELDS
 from ..schema.spec import KeyChange, ScenarioItem
@@ -48,6 +48,7 @@ class WantedEntry:
     autos: list[AutoItem] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     items: dict[str, int] = field(default_factory=dict)
+    origin: Entry | None = None
 
     @property
     def entry(self) -> Entry:
@@ -58,10 +59,14 @@ class WantedEntry:
         return self.data["scenarios"][scenario][index]  # type: ignore[no-any-return]
 
 
-def want(change: KeyChange, before: Entry | None, start: Entry | None, spec_path: Path) -> WantedEntry:
+def want(
+    change: KeyChange, before: Entry | None, start: Entry | None, origin: Entry | None, spec_path: Path
+) -> WantedEntry:
     """The wanted data for one change.
 
     `before` is what the work tree holds under the key; `start` what a new key starts from (`like`), else None.
+    `origin` is the entry whose items the spec counts: the base's, of a new key the one it starts from. So an item's
+    number means the same item however often the spec is applied.
     """
     if change.remove:
         return WantedEntry(change.config_key, None, before, spec_path)
@@ -70,7 +75,7 @@ def want(change: KeyChange, before: Entry | None, start: Entry | None, spec_path
     else:
         source = before or start
         data = deepcopy(source.data) if source is not None else YamlMap()
-    wanted = WantedEntry(change.config_key, data, before, spec_path)
+    wanted = WantedEntry(change.config_key, data, before, spec_path, origin=origin)
     _set_fields(wanted, change)
     _set_scenarios(wanted, change)
     return wanted
@@ -174,28 +179,59 @@ def _put_first(data: dict[str, Any], name: str, value: Any) -> None:
 
 def _find_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Path) -> int | None:
     scenarios = wanted.data["scenarios"]
-    existing: list[Any] | None = scenarios.get(scenario)
-    if existing is None or item.item == "new":
-        if item.search_space is None:
-            wanted.mistakes.append(Mistake(path, f"a new {scenario} item needs a search-space"))
-            return None
-        if existing is None:
-            existing = scenarios[scenario] = YamlList()
-        existing.append(YamlMap())
-        return len(existing) - 1
-    named = [Item(scenario, index, data) for index, data in enumerate(existing)]
+    existing: list[Any] = scenarios.get(scenario, [])
+    here = [Item(scenario, index, data) for index, data in enumerate(existing)]
+    there = wanted.origin.scenarios.get(scenario, ()) if wanted.origin is not None else ()
+    # For each item as it stands here, the one it was at the origin.
+    pairs = pair_items(there, here)
+    if item.item == "new" or not (existing or there):
+        return _new_item(
+            wanted, scenario, item, [one for one, pair in zip(here, pairs, strict=True) if pair is None], path
+        )
     if isinstance(item.item, int):
-        matching = [one for one in named if one.index == item.item]
+        if item.item < len(there):
+            return _counted(wanted, scenario, item, pairs, there[item.item])
+        matching = [one for one in here if one.index == item.item]
     elif item.isl is not None or item.osl is not None:
-        matching = [
-            one for one in named if item.isl in (None, one.data.get("isl")) and item.osl in (None, one.data.get("osl"))
-        ]
+        matching = [one for one in here if _has_lengths(one, item)]
     else:
-        matching = named
+        matching = here
     if len(matching) == 1:
         return matching[0].index
-    wanted.mistakes.append(_item_mistake(wanted.key, scenario, named, matching, path))
+    if not matching and item.removes:
+        return None
+    wanted.mistakes.append(_item_mistake(wanted.key, scenario, here, matching, path))
     return None
+
+
+def _has_lengths(one: Item, item: ScenarioItem) -> bool:
+    return item.isl in (None, one.data.get("isl")) and item.osl in (None, one.data.get("osl"))
+
+
+def _new_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, added: list[Item], path: Path) -> int | None:
+    """A new item, or the one that an earlier application of the spec has added already."""
+    if item.search_space is None:
+        wanted.mistakes.append(Mistake(path, f"a new {scenario} item needs a search-space"))
+        return None
+    for one in added:
+        if (one.data.get("isl"), one.data.get("osl")) == (item.isl, item.osl):
+            return one.index
+    items = wanted.data["scenarios"].setdefault(scenario, YamlList())
+    items.append(YamlMap())
+    return len(items) - 1
+
+
+def _counted(
+    wanted: WantedEntry, scenario: str, item: ScenarioItem, pairs: Sequence[int | None], there: Item
+) -> int | None:
+    """Where the origin's item stands now; one that is gone comes back, unless it is to go anyway."""
+    if there.index in pairs:
+        return pairs.index(there.index)
+    if item.removes:
+        return None
+    items = wanted.data["scenarios"].setdefault(scenario, YamlList())
+    items.append(deepcopy(there.data))
+    return len(items) - 1
 
 
 def _item_mistake(key: str, scenario: str, named: list[Item], matching: list[Item], path: Path) -> Mistake:

@@ -107,7 +107,8 @@ def _want_entry(work: _Work, change: KeyChange, path: Path) -> None:
     key = change.config_key
     before = work.checkout.entry(key)
     start = work.checkout.entry(change.like) if change.like is not None and before is None else None
-    wanted = want(change, before, start, path)
+    origin = work.checkout.entry_at_base(key) or (work.checkout.entry(change.like) if change.like else None)
+    wanted = want(change, before, start, origin, path)
     if change.entry is not None and before is None and _relative(work.checkout, wanted) is None:
         wanted.mistakes.append(Mistake((*path, "entry"), "no relative to stand behind", "say after: <key>"))
     work.entries[key] = wanted
@@ -273,4 +274,3 @@ def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
         findings=tuple(plan_findings(work.reading, work.checkout, wanted, change, changelog.unknown_omits)),
         pull_request=changelog.number,
     )
-

@@ -138,11 +138,13 @@ def _set_points(
         rules = [index for index, rule in enumerate(change.points) if rule_matches(rule, point)]
         for index in rules:
             matched[index] = True
+        where = (*spec_path, "points", rules[-1]) if rules else spec_path
         try:
             _set_point(recipe, entry, point, [change.points[index] for index in rules])
         except UsageError as error:
-            where = (*spec_path, "points", rules[-1]) if rules else spec_path
-            recipe.mistakes.append(Mistake(where, error.what, error.hint))
+            # What is wrong with a rule is wrong at all of its points; the first says it.
+            if all(mistake.path != where for mistake in recipe.mistakes):
+                recipe.mistakes.append(Mistake(where, error.what, error.hint))
     for index, hit in enumerate(matched):
         if not hit:
             listed = ", ".join(str(point) for _, point in points) or "none"
