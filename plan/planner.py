@@ -22,9 +22,9 @@ from ..schema.yaml_text import Path, YamlFloat
 from .changelog import plan_changelog
 from .entries import AutoItem, WantedEntry, want
 from .findings import plan_findings
-from .golden import golden_values
 from .model import Plan
 from .texts import Texts, write_entry, write_recipe, write_recipe_file
+from .values import derived_values
 
 if TYPE_CHECKING:
     from .recipes import WantedRecipe
@@ -261,7 +261,8 @@ def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
     if changelog.edit is not None:
         edits = (*edits, changelog.edit)
         wanted = work.checkout.with_overlay({edit.path: edit.after for edit in edits})
-    derived = (*work.derived, *golden_values(change, CheckoutFigures(wanted.after)))
+    flags = work.spec.changelog[0].flags if len(work.spec.changelog) == 1 else ()
+    derived = (*work.derived, *derived_values(change, wanted.after, flags))
     return Plan(
         spec=work.spec,
         checkout=work.checkout,
