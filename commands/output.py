@@ -6,10 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..plan import Plan, unified_diff
 from ..schema.results import Derived, Finding, Severity
+from ..schema.visible import visible
+
+if TYPE_CHECKING:
+    from ..plan import Plan
 
 STYLES = {
     "head": "bold",
@@ -23,19 +26,6 @@ STYLES = {
     "value": "bold",
 }
 SIGNS = {Severity.ERROR: "✗", Severity.WARNING: "⚠", Severity.INFO: "ℹ"}
-
-
-def visible(text: str) -> str:
-    """The text with control characters and direction marks shown as escapes, so that it cannot steer a terminal."""
-    return "".join(_shown(character) for character in text)
-
-
-def _shown(character: str) -> str:
-    code = ord(character)
-    steering = (code < 32 and character not in "\n\t") or 127 <= code < 160
-    hidden = 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069 or character in "\u200e\u200f\u061c\ufeff"
-    lone = 0xD800 <= code <= 0xDFFF
-    return ascii(character).strip("'") if steering or hidden or lone else character
 
 
 class Printer:
@@ -91,6 +81,8 @@ def finding_lines(printer: Printer, findings: Iterable[Finding]) -> None:
 
 def diff_lines(printer: Printer, plan: Plan) -> None:
     """A unified diff per file."""
+    from ..plan.diff import unified_diff
+
     for edit in plan.edits:
         for line in unified_diff(edit):
             if line.startswith(("---", "+++")):
