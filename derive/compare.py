@@ -40,14 +40,15 @@ def compare(before: Snapshot, after: Snapshot, changed_files: Collection[str]) -
     recipes = _recipe_changes(before, after, changed_files)
     scripts = _script_changes(before, after, changed_files)
     keys = _changed_keys(before, after, masters)
-    touched = {key for changed in (*recipes, *scripts) for key in changed.keys}
+    touched = {key for recipe in recipes for key in recipe.keys} | {key for script in scripts for key in script.keys}
     changes = []
     for key in dict.fromkeys((*after.keys, *before.keys)):
         if key in keys or key in touched:
             change = _key_change(before, after, key, settings_may_differ=key in touched)
             if change.data_changed or any(point.differences for point in change.points):
                 changes.append(change)
-    known = {*layout.masters, layout.changelog, *(changed.path for changed in (*recipes, *scripts))}
+    read = {*(recipe.path for recipe in recipes), *(script.path for script in scripts)}
+    known = {*layout.masters, layout.changelog, *read}
     others = tuple(sorted(path for path in changed_files if path not in known))
     return Change(layout.name, tuple(changes), tuple(recipes), tuple(scripts), others)
 
