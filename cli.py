@@ -184,15 +184,15 @@ def merge_driver_run(arguments: tuple[str, ...]) -> None:
 @REPO
 @BASE
 @NUMBER
-@click.option("--fix", is_flag=True, help="Apply the safe fixes: history, tail, separators, final line end, link, missing entry.")
+@click.option("--fix", is_flag=True, help="Mend history, tail, separators, link, missing entry.")
 @click.option("--dry-run", is_flag=True, help="With --fix: show what would be written, write nothing.")
 @click.option("--all", "everything", is_flag=True, help="Judge old debts too, not only what the branch adds or changes.")
-@click.option("--upstream", is_flag=True, help="Also run the checkout's own validator and matrix generator.")
+@click.option("--upstream", is_flag=True, help="Also run the checkout's own validator and generator.")
 @click.option("--strict", is_flag=True, help="Warnings count as errors.")
 @click.option("--committed", is_flag=True, help="Judge HEAD instead of the work tree.")
 @click.option("--format", "output_format", type=click.Choice(["text", "json", "github", "sarif"]), default="text")
 @click.pass_obj
-def check(directory: Path, repo: Path | None, number: int | None, **asked: Any) -> None:
+def check(directory: Path, /, repo: Path | None, number: int | None, **asked: Any) -> None:
     """Judge the branch by what CI and reviewers look for; exit 1 with an error."""
     from .commands import check as command
 
@@ -215,3 +215,89 @@ def explain(rule: str) -> None:
     from .commands import rules as command
 
     raise SystemExit(command.explain(rule))
+
+
+@benchscribe.command()
+@REPO
+@BASE
+@click.option("--yes", is_flag=True, help="Ask nothing.")
+@click.option("-s", "--signoff", is_flag=True, help="Add Signed-off-by.")
+@click.option("-m", "subject", default="", metavar="SUBJECT", help="The subject, in place of the derived one.")
+@click.option("--no-check", "check", flag_value=False, default=True, help="Commit although the check may have errors.")
+@click.pass_obj
+def commit(
+    directory: Path, repo: Path | None, base: str, yes: bool, signoff: bool, subject: str, check: bool
+) -> None:
+    """Commit exactly the files of this change, with a message in both languages."""
+    from .commands import commit as command
+
+    code = command.run(repo or directory, base=base, yes=yes, signoff=signoff, subject=subject, check=check)
+    raise SystemExit(code)
+
+
+@benchscribe.command()
+@REPO
+@BASE
+@NUMBER
+@click.option("--spec", "spec", default="", metavar="FILE|-", help="The spec of this change: title, notes, AI disclosure.")
+@click.option("--ai-model", default="", metavar="TEXT", help='For the AI disclosure; "No AI used" is an answer.')
+@click.option("--part", type=click.Choice(["both", "title", "body"]), default="both", help="Title, body, or both.")
+@FORMAT
+@click.pass_obj
+def pr(
+    directory: Path,
+    repo: Path | None,
+    base: str,
+    number: int | None,
+    spec: str,
+    ai_model: str,
+    part: str,
+    output_format: str,
+) -> None:
+    """Title and body for the pull request."""
+    from .commands import pull_request as command
+
+    code = command.run(
+        repo or directory,
+        base=base,
+        number=number,
+        spec_path=spec,
+        ai_model=ai_model,
+        part=part,
+        output_format=output_format,
+    )
+    raise SystemExit(code)
+
+
+@benchscribe.command()
+@click.argument("ref")
+@REPO
+@BASE
+@NUMBER
+@click.option("--prefer", type=click.Choice(["ours", "theirs"]), default=None, help="Settle every conflict for one side.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
+@FORMAT
+@click.pass_obj
+def port(
+    directory: Path,
+    ref: str,
+    repo: Path | None,
+    base: str,
+    number: int | None,
+    prefer: str | None,
+    dry_run: bool,
+    output_format: str,
+) -> None:
+    """Another branch's change onto this one: configs, recipes, scripts, and its entry re-derived."""
+    from .commands import port as command
+
+    code = command.run(
+        repo or directory,
+        ref,
+        base=base,
+        number=number,
+        prefer=prefer,
+        dry_run=dry_run,
+        output_format=output_format,
+    )
+    raise SystemExit(code)

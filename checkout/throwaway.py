@@ -56,7 +56,7 @@ def throwaway(checkout: Checkout, changed: Iterable[str]) -> Iterator[Throwaway]
         (root / ".git/objects/info/alternates").write_text(f"{objects}\n", encoding="utf-8")
         head = _commit(checkout, root, sorted(changed))
         _git(root, "update-ref", "refs/remotes/origin/main", checkout.base.commit)
-        _git(root, "checkout", "-q", "--detach", head)
+        _git(root, "checkout", "-q", "--force", "--detach", head)
         yield Throwaway(root, checkout.base.commit, head)
 
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from ..checkout.checkout import Checkout
-from ..plan import Plan, apply_plan, interrupted, make_plan, recover
+from ..plan import Plan, apply_plan, interrupted, judged, make_plan, recover
 from ..schema.errors import BenchscribeError, Place, SpecError, SystemFailure, UsageError
 from ..schema.spec_reader import SpecReading, read_spec
 from .output import Printer, plan_json, plan_text, print_json, say
@@ -33,7 +33,7 @@ def _run(
             say("an earlier write was interrupted; the next writing command will finish or undo it")
     elif done := recover(checkout.git):
         say(done)
-    plan = make_plan(reading, checkout, number=number)
+    plan = judged(make_plan(reading, checkout, number=number))
     written = [] if dry_run or plan.blocked else apply_plan(plan)
     if output_format == "json":
         print_json(plan_json(plan))

@@ -2,6 +2,7 @@
 
 from .applying import Blocked, apply_edits, apply_plan, interrupted, recover
 from .diff import FileChange, unified_diff
+from .judging import judged
 from .model import Plan
 from .planner import make_plan
 
@@ -12,6 +13,7 @@ __all__ = [
     "apply_edits",
     "apply_plan",
     "interrupted",
+    "judged",
     "make_plan",
     "recover",
     "unified_diff",

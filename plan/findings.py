@@ -6,12 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from ..checkout.checkout import Checkout
 from ..checkout.recipes import find_recipes
-from ..checkout.snapshot import Missing, RecipeFile
+from ..checkout.snapshot import Missing
 from ..derive.change import Change, KeyChange
-from ..schema.errors import StateError
-from ..schema.master import points_of
 from ..schema.results import Finding, Severity
-from ..schema.serving import variants_for
 from ..schema.spec_reader import SpecReading
 
 LONGEST_SUBJECT = 72
@@ -52,31 +49,12 @@ def _spec_findings(reading: SpecReading, unknown_omits: Sequence[str]) -> Iterat
 
 
 def _recipe_findings(checkout: Checkout, wanted: Checkout, key: KeyChange) -> Iterator[Finding]:
-    """Recipes that are missing or cannot be judged, and points that not exactly one variant serves."""
-    missing: dict[str, Missing] = {}
-    entry = key.entry
-    for item, row in entry.rows():
-        for found in find_recipes(wanted.after, entry, item, row):
-            if isinstance(found, Missing):
-                missing[found.path] = found
-            elif isinstance(found, RecipeFile) and found.recipe.layered and not row.multinode:
-                for point in points_of(row):
-                    try:
-                        count = len(variants_for(found.recipe, point, entry.framework, found.variant_name))
-                    except StateError:
-                        continue
-                    if count != 1:
-                        place = wanted.after.place(key.key)
-                        what = "no variant serves" if count == 0 else f"{count} variants serve"
-                        message = f"{what} {point} of {key.key} in {found.path}; exactly one must"
-                        hint = "add recipe: with a rule for the point, or take the point out of the row"
-                        yield Finding("recipe-variant", Severity.ERROR, place.path, place.line, message, hint)
-    for path, one in missing.items():
-        place = wanted.after.place(key.key)
-        if not checkout.can_judge(one):
-            message = f"{path} could not be judged: {one.reason}"
-            yield Finding("recipe-missing", Severity.INFO, place.path, place.line, message)
-        elif key.before is None or path.endswith(".sh"):
-            severity = Severity.WARNING if path.endswith(".sh") else Severity.ERROR
-            yield Finding("recipe-missing", severity, place.path, place.line, one.reason, "add the recipe it names")
-
+    """Recipes that the entry names and nobody can judge here: their folder is not in the checkout either."""
+    told: set[str] = set()
+    for item, row in key.entry.rows():
+        for found in find_recipes(wanted.after, key.entry, item, row):
+            if isinstance(found, Missing) and found.path not in told and not checkout.can_judge(found):
+                told.add(found.path)
+                place = wanted.after.place(key.key)
+                message = f"{found.path} could not be judged: {found.reason}"
+                yield Finding("recipe-missing", Severity.INFO, place.path, place.line, message)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..checks.model import ENTRY, FINAL_NEWLINE, LINK, RESEAT, SAFE_ACTIONS, SEPARATORS, Subject
 from ..checkout.changelog_text import link_of, number_of, own_blocks, split
-from ..schema.errors import Place, StateError, UsageError
+from ..checks.model import ENTRY, FINAL_NEWLINE, LINK, RESEAT, SAFE_ACTIONS, SEPARATORS, Subject
+from ..schema.errors import UsageError
 from ..schema.results import Edit, Finding
 from ..schema.spec import ChangelogChange
 from ..writers.changelog import append, with_link
@@ -19,26 +19,30 @@ from .changelog import plan_changelog
 class Fixing:
     """What fixing does: the edit of the changelog (none where nothing can be fixed), and what it leaves out.
 
-    `left_out` names what was not attributed to the branch while its entries were moved.
+    `remarks` say what was not attributed to the branch while its entries were moved, or why nothing was done.
     """
 
     edits: tuple[Edit, ...]
-    left_out: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def plan_fixes(subject: Subject, findings: Sequence[Finding]) -> Fixing:
     """The edit that applies every safe fix of the findings; nothing is written.
 
-    Raises UsageError where only HEAD is judged, StateError where a merge or a rebase is under way.
+    A changelog with conflict markers is left alone. Raises UsageError where only HEAD is judged.
     """
+    if subject.has_conflict:
+        what = "the changelog has conflict markers: nothing was fixed; `benchscribe reseat` settles the conflict"
+        return Fixing((), (what,))
     wanted = [finding for finding in findings if finding.fix is not None and finding.fix.action in SAFE_ACTIONS]
     if not wanted:
         return Fixing(())
-    _refuse(subject)
+    if subject.checkout.committed:
+        raise UsageError("--fix writes into the work tree, but --committed judges HEAD", hint="drop one of the two")
     actions = {finding.fix.action for finding in wanted if finding.fix is not None}
-    data, left_out = subject.changelog, ()
+    data, remarks = subject.changelog, tuple[str, ...]()
     if RESEAT in actions:
-        data, left_out = _reseated(subject, data)
+        data, remarks = _reseated(subject, data)
     if FINAL_NEWLINE in actions and not data.endswith(b"\n"):
         data += b"\n"
     if SEPARATORS in actions:
@@ -48,24 +52,14 @@ def plan_fixes(subject: Subject, findings: Sequence[Finding]) -> Fixing:
     if ENTRY in actions:
         data = _with_entry(subject, data, wanted)
     edit = Edit(subject.changelog_path, subject.changelog, data)
-    return Fixing((edit,) if edit.before != edit.after else (), left_out)
-
-
-def _refuse(subject: Subject) -> None:
-    if subject.checkout.committed:
-        raise UsageError("--fix writes into the work tree, but --committed judges HEAD", hint="drop one of the two")
-    under_way = subject.checkout.git.state().operation
-    if under_way and b"<<<<<<<" in subject.changelog:
-        what = f"a {under_way} is under way and has left a conflict in the changelog"
-        hint = "`benchscribe reseat` settles it from what git knows of both sides"
-        raise StateError(what, where=Place(subject.changelog_path), hint=hint)
+    return Fixing((edit,) if edit.before != edit.after else (), remarks)
 
 
 def _reseated(subject: Subject, data: bytes) -> tuple[bytes, tuple[str, ...]]:
     """The base's bytes with the own entries behind them."""
     base = subject.base_changelog
     seated = reseat(base, data, base, path=subject.changelog_path)
-    return seated.data, tuple(str(item) for item in seated.unattributed)
+    return seated.data, tuple(f"left out: {item}" for item in seated.unattributed)
 
 
 def _separated(subject: Subject, data: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,13 +19,17 @@ from ..schema.results import Finding, Severity
 RULE = "upstream"
 TIMEOUT = 300  # seconds; a matrix of the whole changelog's configs takes a few
 SHOWN_LINES = 12
+SETTING_HINT = (
+    'name it in the settings: [tool.benchscribe.upstream] commands = ["utils/validate.py --base {base} --head {head}"]'
+)
 _REFS = ("--changelog-file", "{changelog}", "--base-ref", "{base}", "--head-ref", "{head}")
 # What a checkout may hold, below its project root: what it is called here, where it stands, and its arguments.
+# A checkout with other ones names them: `[tool.benchscribe.upstream] commands`.
 _PROGRAMS = (
     ("the changelog validator", "utils/validate_perf_changelog.py", _REFS),
     ("the changelog validator", "infx/changelog/validate.py", _REFS),
-    ("the matrix generator", "utils/process_changelog.py", _REFS),
-    ("the matrix generator", "infx/matrix/process_changelog.py", _REFS),
+    ("the changelog's matrix", "utils/process_changelog.py", _REFS),
+    ("the changelog's matrix", "infx/changelog/process.py", _REFS),
 )
 _MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']+)'")
 _LINE = re.compile(r"\bline (\d+)\b|\.yaml:(\d+)\b")
@@ -48,20 +53,32 @@ class Verdict:
     words: str
 
 
-def programs(subject: Subject) -> list[Program]:
-    """The programs that this checkout holds, at the state that is judged."""
+def programs(subject: Subject, commands: Sequence[str] = ()) -> list[Program]:
+    """The programs that this checkout holds, at the state that is judged; `commands` are its settings' own."""
     layout = subject.after.layout
+    if commands:
+        return [Program("the checkout's check", *_split(command)) for command in commands]
     known = [Program(*one) for one in _PROGRAMS]
+    keys = tuple(dict.fromkeys(key for own in subject.own for key in own.keys))
+    generator = layout.below(layout.generator)
+    if generator is not None and keys:
+        masters = [layout.below(master) or master for master in layout.masters if subject.after.read(master)]
+        arguments = ("test-config", "--config-files", *masters, "--config-keys", *keys)
+        known.append(Program("the matrix generator", generator, arguments))
     return [program for program in known if subject.after.read(layout.at(program.path)) is not None]
 
 
-def ask_upstream(subject: Subject) -> tuple[list[Verdict], list[Finding]]:
+def _split(command: str) -> tuple[str, tuple[str, ...]]:
+    path, *arguments = shlex.split(command)
+    return path, tuple(arguments)
+
+
+def ask_upstream(subject: Subject, commands: Sequence[str] = ()) -> tuple[list[Verdict], list[Finding]]:
     """Run them on a throwaway commit of the state; what each said, and the refusals as findings."""
-    found = programs(subject)
+    found = programs(subject, commands)
     if not found:
-        names = ", ".join(path for _, path, _ in _PROGRAMS)
-        message = f"not judged: this checkout holds neither a validator nor a matrix generator ({names})"
-        return [], [Finding(RULE, Severity.INFO, subject.changelog_path, 0, message)]
+        message = "not judged: this checkout holds no validator and no matrix generator that is known here"
+        return [], [Finding(RULE, Severity.INFO, subject.changelog_path, 0, message, SETTING_HINT)]
     with throwaway(subject.checkout, subject.files) as state:
         verdicts = [_run(subject, state, program) for program in found]
     return verdicts, [finding for verdict in verdicts for finding in _finding(subject, verdict)]
@@ -70,18 +87,17 @@ def ask_upstream(subject: Subject) -> tuple[list[Verdict], list[Finding]]:
 def _run(subject: Subject, state: Throwaway, program: Program) -> Verdict:
     layout = subject.after.layout
     values = {"changelog": Path(layout.changelog).name, "base": state.base, "head": state.head}
-    arguments = [argument.format(**values) for argument in program.arguments]
+    arguments = [_filled(argument, values) for argument in program.arguments]
     python = shutil.which("python3") or sys.executable
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(state.root / layout.project_root)}
     try:
         answer = subprocess.run(
             [python, program.path, *arguments],
             cwd=state.root / layout.project_root,
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             timeout=TIMEOUT,
             check=False,
         )
@@ -92,14 +108,23 @@ def _run(subject: Subject, state: Throwaway, program: Program) -> Verdict:
     said = (answer.stderr or answer.stdout).decode("utf-8", "replace").strip()
     if missing := _MISSING_MODULE.search(said):
         return Verdict(program, None, f"it needs the Python module {missing[1]}, which {python} does not have")
+    if answer.returncode == 2 and said.startswith("usage:"):
+        return Verdict(program, None, f"it takes other arguments: {said.splitlines()[-1]}")
     return Verdict(program, answer.returncode, said)
+
+
+def _filled(argument: str, values: dict[str, str]) -> str:
+    """The argument with `{changelog}`, `{base}` and `{head}` filled in; other braces are left alone."""
+    for name, value in values.items():
+        argument = argument.replace(f"{{{name}}}", value)
+    return argument
 
 
 def _finding(subject: Subject, verdict: Verdict) -> Iterator[Finding]:
     path, program = subject.changelog_path, verdict.program
     if verdict.code is None:
         message = f"not judged: {program.name} ({program.path}) gave no verdict: {verdict.words}"
-        yield Finding(RULE, Severity.INFO, path, 0, message)
+        yield Finding(RULE, Severity.INFO, path, 0, message, SETTING_HINT)
     elif verdict.code:
         words = " ".join(_last(verdict.words.split("\n"))) or f"exit code {verdict.code}"
         message = f"{program.name} ({program.path}) refuses this state: {words}"
@@ -108,7 +133,9 @@ def _finding(subject: Subject, verdict: Verdict) -> Iterator[Finding]:
 
 
 def _last(lines: Sequence[str]) -> list[str]:
-    return [line.strip() for line in lines if line.strip()][-SHOWN_LINES:]
+    """What to quote: the end of what was said, of a Python trace its last line."""
+    said = [line.strip() for line in lines if line.strip()]
+    return said[-1:] if any(line.startswith("Traceback (most recent") for line in said) else said[-SHOWN_LINES:]
 
 
 def _line(subject: Subject, words: str) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..checkout.base import Base
+from ..checkout.changelog_own import Unattributed
 from ..checkout.changelog_text import link_of, split
 from ..checkout.checkout import Checkout
 from ..checkout.git import Git, State
@@ -19,10 +20,10 @@ from ..schema.errors import Place, StateError
 from ..schema.results import Edit, Finding, Severity
 from ..writers import git_index, transaction
 from ..writers.changelog import append
-from ..writers.changelog_reseat import Reseated, Unattributed, reseat
+from ..writers.changelog_reseat import Reseated, reseat
 from ..writers.git_index import ANCESTOR, OURS, THEIRS
 from ..writers.merge_file import merge_files
-from .own_entries import Entries, merge_own, updated
+from .own_entries import Entries, fields_of, merge_own, updated, version_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +108,16 @@ def apply_reseat(plan: Reseating) -> list[str]:
 
 
 def _main(git: Git, base: Base, state: State, base_ref: str) -> _Main:
+    """The base's tip, or what a merge or rebase under way takes for main."""
     tip = _Main(base.tip, base.name)
-    if base_ref:
+    incoming = "" if base_ref else _incoming(git, state)
+    if not incoming:
         return tip
-    branch = base.name.rpartition("/")[2] if base.ref.startswith("refs/remotes/") else base.name
-    incoming = _incoming(git, state)
-    if incoming and (_is_named(git, incoming, branch) or _is_ancestor(git, incoming, base.tip)):
+    names = {base.name, base.name.partition("/")[2]} - {""}
+    if _is_named(git, incoming, names) or _is_ancestor(git, incoming, base.tip):
         return _Main(incoming, f"{base.name} as it is being merged" if state.operation == "merge" else base.name)
-    if incoming and state.operation == "merge" and state.branch == branch:
-        return _Main(git.head, branch)
+    if state.operation == "merge" and state.branch in names:
+        return _Main(git.head, state.branch)
     return tip
 
 
@@ -131,19 +133,18 @@ def _incoming(git: Git, state: State) -> str:
                 hint="say whose history to take: benchscribe reseat --base REF",
             )
         if lines:
-            return lines[0]
+            return git.resolve(lines[0])
     return ""
 
 
-def _is_named(git: Git, commit: str, branch: str) -> bool:
+def _is_named(git: Git, commit: str, names: set[str]) -> bool:
     """Whether a branch of that name, here or on a remote, stands at the commit."""
-    form = "--format=%(refname)"
-    refs = git.text("for-each-ref", form, f"--points-at={commit}", "refs/heads", "refs/remotes").split("\n")
-    return any(ref == f"refs/heads/{branch}" or _remote_branch(ref) == branch for ref in refs)
-
-
-def _remote_branch(ref: str) -> str:
-    return ref.removeprefix("refs/remotes/").partition("/")[2] if ref.startswith("refs/remotes/") else ""
+    listed = git.text("for-each-ref", "--format=%(refname)", f"--points-at={commit}", "refs/heads", "refs/remotes")
+    for ref in listed.split("\n"):
+        kind, _, name = ref.removeprefix("refs/").partition("/")
+        if name in names or (kind == "remotes" and name.partition("/")[2] in names):
+            return True
+    return False
 
 
 def _is_ancestor(git: Git, commit: str, other: str) -> bool:
@@ -244,12 +245,27 @@ def _of_conflict(reader: _Reader, sides: dict[int, git_index.Stage], state: Stat
     for other in elsewhere:
         entries = merge_own((), entries, other.entries)
     by_hand = _edited_by_hand(reader, text, ours_history, (ancestor, ours, theirs))
+    kept, lossy = _without_losses(entries, by_hand)
     found = (ours, theirs, *elsewhere)
     return _Own(
-        updated(entries, by_hand),
+        updated(entries, kept),
         on_main=tuple(block for one in found for block in one.on_main),
-        left_out=tuple(item for one in found for item in one.left_out),
+        left_out=(*(item for one in found for item in one.left_out), *lossy),
     )
+
+
+def _without_losses(entries: Entries, edited: Entries) -> tuple[Entries, tuple[Unattributed, ...]]:
+    """The edits by hand that lose no field of the entry they are a version of, and what the others lost."""
+    kept, lossy = [], []
+    for block in edited:
+        old = version_in(entries, block)
+        lost = fields_of(old) - fields_of(block) if old is not None else frozenset()
+        if lost:
+            names = ", ".join(sorted(lost))
+            lossy.append(Unattributed(0, f"the entry as edited in the conflict lost {names}; the side's own stands"))
+        else:
+            kept.append(block)
+    return tuple(kept), tuple(lossy)
 
 
 def _replayed(git: Git, state: State) -> str:

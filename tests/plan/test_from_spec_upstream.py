@@ -53,7 +53,7 @@ def test_the_retune_gives_the_expected_bytes_and_an_entry_that_says_it_all(e2e: 
         "golden AL 2.99",
         "golden AL 3.33",
         "ATOM_MONO_ENABLE=1",
-        "ATOM_MONO_ENABLE=0",
+        "0 at every other point",
         "ATOM_DCP_PREFILL_QREP=1",
         "PYTHONHASHSEED=0",
         "LMCACHE_MAX_LOCAL_CPU_SIZE=256",

@@ -1,0 +1,19 @@
+"""A plan judged by the same rules as a branch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .model import Plan
+
+
+def judged(plan: Plan) -> Plan:
+    """The plan with what the rules say of the files it writes added to its findings."""
+    from ..checks.registry import judge_plan
+
+    if plan.nothing_to_do:
+        return plan
+    found = judge_plan(plan.wanted, plan.change, plan.edits, number=plan.pull_request)
+    known = {(one.rule, one.path, one.line, one.message) for one in plan.findings}
+    more = [one for one in found if (one.rule, one.path, one.line, one.message) not in known]
+    return replace(plan, findings=(*plan.findings, *more))

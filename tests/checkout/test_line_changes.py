@@ -1,0 +1,55 @@
+"""Which lines are new: the equal ends cost nothing, and taking the new lines away leaves old ones in their order."""
+
+from __future__ import annotations
+
+import time
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchscribe.checkout.line_changes import added_line_numbers
+
+LINES = st.lists(st.sampled_from([b"a", b"b", b"", b"  ", b"c\r", b"d"]), max_size=12)
+
+
+def test_an_appended_line() -> None:
+    assert added_line_numbers(b"a\nb\n", b"a\nb\nc\n") == {3}
+
+
+def test_a_rewritten_line() -> None:
+    assert added_line_numbers(b"a\nb\nc\n", b"a\nB\nc\n") == {2}
+
+
+def test_a_removed_line_adds_none() -> None:
+    assert added_line_numbers(b"a\nb\nc\n", b"a\nc\n") == frozenset()
+
+
+def test_a_line_that_lost_its_end_is_the_same_text() -> None:
+    assert added_line_numbers(b"a\nb\n", b"a\nb") == frozenset()
+
+
+def test_only_a_line_feed_ends_a_line() -> None:
+    assert added_line_numbers(b"a\rb\nc\n", b"a\rB\nc\n") == {1}
+
+
+def test_a_new_file_is_new_in_every_line() -> None:
+    assert added_line_numbers(b"", b"a\nb\n") == {1, 2}
+
+
+@given(LINES, LINES)
+@settings(max_examples=200)
+def test_what_is_not_new_stood_there_in_the_same_order(old: list[bytes], new: list[bytes]) -> None:
+    added = added_line_numbers(b"\n".join(old), b"\n".join(new))
+    kept = iter(old or [b""])
+    for number, line in enumerate(new, 1):
+        if number not in added and line:
+            assert any(line == other for other in kept)
+
+
+def test_thousands_of_lines_that_repeat_take_no_time() -> None:
+    block = b'- config-keys:\n    - key-%d\n  description:\n    - "text"\n  pr-link: XXX\n  \n'
+    old = b"".join(block % number for number in range(1500))
+    new = b"x\n" + old.replace(b"  \n", b"\n") + b"y\n"
+    start = time.perf_counter()
+    added_line_numbers(old, new)
+    assert time.perf_counter() - start < 3
