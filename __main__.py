@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line; errors a user can cause end in their message and exit code, bugs in a trace."""
-    # A run is short and makes few cycles; collecting them while the modules load costs a tenth of it.
-    gc.set_threshold(50_000)
+    # Pydantic would look through every installed package for plugins of its own.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # A command is short and makes few cycles; looking for them costs a tenth of it. The TUI turns this on again.
+    gc.disable()
     from .cli import benchscribe
     from .schema.errors import BenchscribeError
 

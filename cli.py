@@ -29,6 +29,8 @@ FORMAT = click.option("--format", "output_format", type=click.Choice(["text", "j
 @click.option("--demo", is_flag=True, help="Work in a temporary copy of the embedded sample checkout.")
 @click.option("--from-spec", "spec", metavar="FILE|-", default=None, help="Plan a spec and write it, without a screen.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
+@click.option("--commit", is_flag=True, help="Commit what the spec wrote.")
+@click.option("-s", "--signoff", is_flag=True, help="Add a Signed-off-by line to the commit.")
 @NUMBER
 @BASE
 @FORMAT
@@ -39,6 +41,8 @@ def benchscribe(
     demo: bool,
     spec: str | None,
     dry_run: bool,
+    commit: bool,
+    signoff: bool,
     number: int | None,
     base: str,
     output_format: str,
@@ -49,6 +53,7 @@ def benchscribe(
         directory = _demo(repo)
         context.obj = directory
     if context.invoked_subcommand is not None:
+        _refuse_misplaced(context)
         return
     if spec is None and not dry_run and output_format == "text" and sys.stdin.isatty() and sys.stdout.isatty():
         from .tui.app import run as run_tui
@@ -64,8 +69,28 @@ def benchscribe(
     from .commands import from_spec
 
     assert spec is not None
-    code = from_spec.run(spec, directory, base=base, number=number, dry_run=dry_run, output_format=output_format)
+    code = from_spec.run(
+        spec,
+        directory,
+        base=base,
+        number=number,
+        dry_run=dry_run,
+        output_format=output_format,
+        commit=commit,
+        signoff=signoff,
+    )
     context.exit(code)
+
+
+def _refuse_misplaced(context: click.Context) -> None:
+    """Options of `--from-spec` before a command would be lost silently."""
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+        if given and option.name not in ("repo", "demo"):
+            name = option.opts[-1]
+            raise click.UsageError(
+                f"{name} stands behind the command: benchscribe {context.invoked_subcommand} {name} …"
+            )
 
 
 def _demo(repo: Path | None) -> Path:
@@ -101,8 +126,12 @@ def doctor(directory: Path, repo: Path | None, base: str) -> None:
 @REPO
 @BASE
 @NUMBER
-@click.option("--write", is_flag=True, help="Put the entry at the changelog's tail, in place of the branch's present one.")
-@click.option("--language", type=click.Choice(["en", "both"]), default="en", help="English alone, or Chinese behind it.")
+@click.option(
+    "--write", is_flag=True, help="Put the entry at the changelog's tail, in place of the branch's present one."
+)
+@click.option(
+    "--language", type=click.Choice(["en", "both"]), default="en", help="English alone, or Chinese behind it."
+)
 @click.option("--format", "output_format", type=click.Choice(["text", "json", "spec"]), default="text")
 @click.pass_obj
 def describe(
@@ -135,9 +164,7 @@ def reseat(
     """Main's changelog history back in place, this branch's own entries at its true tail."""
     from .commands import reseat as command
 
-    code = command.run(
-        repo or directory, base=base, number=number, dry_run=dry_run, output_format=output_format
-    )
+    code = command.run(repo or directory, base=base, number=number, dry_run=dry_run, output_format=output_format)
     raise SystemExit(code)
 
 
@@ -186,7 +213,9 @@ def merge_driver_run(arguments: tuple[str, ...]) -> None:
 @NUMBER
 @click.option("--fix", is_flag=True, help="Mend history, tail, separators, link, missing entry.")
 @click.option("--dry-run", is_flag=True, help="With --fix: show what would be written, write nothing.")
-@click.option("--all", "everything", is_flag=True, help="Judge old debts too, not only what the branch adds or changes.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Judge old debts too, not only what the branch adds or changes."
+)
 @click.option("--upstream", is_flag=True, help="Also run the checkout's own validator and generator.")
 @click.option("--strict", is_flag=True, help="Warnings count as errors.")
 @click.option("--committed", is_flag=True, help="Judge HEAD instead of the work tree.")
@@ -225,9 +254,7 @@ def explain(rule: str) -> None:
 @click.option("-m", "subject", default="", metavar="SUBJECT", help="The subject, in place of the derived one.")
 @click.option("--no-check", "check", flag_value=False, default=True, help="Commit although the check may have errors.")
 @click.pass_obj
-def commit(
-    directory: Path, repo: Path | None, base: str, yes: bool, signoff: bool, subject: str, check: bool
-) -> None:
+def commit(directory: Path, repo: Path | None, base: str, yes: bool, signoff: bool, subject: str, check: bool) -> None:
     """Commit exactly the files of this change, with a message in both languages."""
     from .commands import commit as command
 
@@ -239,7 +266,9 @@ def commit(
 @REPO
 @BASE
 @NUMBER
-@click.option("--spec", "spec", default="", metavar="FILE|-", help="The spec of this change: title, notes, AI disclosure.")
+@click.option(
+    "--spec", "spec", default="", metavar="FILE|-", help="The spec of this change: title, notes, AI disclosure."
+)
 @click.option("--ai-model", default="", metavar="TEXT", help='For the AI disclosure; "No AI used" is an answer.')
 @click.option("--part", type=click.Choice(["both", "title", "body"]), default="both", help="Title, body, or both.")
 @FORMAT
@@ -274,7 +303,9 @@ def pr(
 @REPO
 @BASE
 @NUMBER
-@click.option("--prefer", type=click.Choice(["ours", "theirs"]), default=None, help="Settle every conflict for one side.")
+@click.option(
+    "--prefer", type=click.Choice(["ours", "theirs"]), default=None, help="Settle every conflict for one side."
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be written, write nothing.")
 @FORMAT
 @click.pass_obj

@@ -84,15 +84,19 @@ class WorkTree:
 
 
 class CommitFiles:
-    """The files of one commit (a full object name)."""
+    """The files of one commit (a full object name). They cannot change, so each is asked of git once."""
 
     def __init__(self, git: Git, commit: str) -> None:
         self._git = git
+        self._read: dict[str, bytes | None] = {}
         self.commit = commit
         self.name = commit[:10]
 
     def read(self, path: str) -> bytes | None:
-        return self._git.show(self.commit, inside(path))
+        path = inside(path)
+        if path not in self._read:
+            self._read[path] = self._git.show(self.commit, path)
+        return self._read[path]
 
     def names(self, folder: str) -> list[str]:
         return self._git.names(self.commit, inside(folder))

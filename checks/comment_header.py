@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..derive.claim_patterns import claims_in
 from ..schema.errors import Place
 from ..schema.results import Finding, Fix, Severity
 from .branch_comments import CommentBlock, changed_sources, comment_blocks
@@ -50,6 +49,9 @@ def _is_header(block: CommentBlock, what: str) -> bool:
 
 def _restates(block: CommentBlock) -> bool:
     """Whether the comment says what the config says: topologies, concurrencies, settings, images."""
+    # A hundred patterns, imported only where there is a block to hold against them.
+    from ..derive.claim_patterns import claims_in
+
     return bool([claim for claim in claims_in(block.text) if claim.kind != "phrase"])
 
 

@@ -144,7 +144,7 @@ def _finding(
     subject: Subject, key: JudgedKey, dark: list[tuple[RunFacts, list[Path]]], covered: list[RunFacts]
 ) -> Finding:
     run, news = dark[0]
-    shown = ", ".join(f"{name}={value}" for name, value in dict.fromkeys(path for _, paths in dark for path in paths))
+    shown = ", ".join(_shown(*path) for path in dict.fromkeys(path for _, paths in dark for path in paths))
     points = _listed([str(one.point) for one, _ in dark])
     evaluated = _listed([str(one.point) for one in covered])
     message = (
@@ -159,6 +159,11 @@ def _finding(
         "evals-only: true; or mark the entry all-evals: true"
     )
     return RULE.finding(place, message, hint, fix=_fix(key, new_key, [one for one, _ in dark]), text=name)
+
+
+def _shown(name: str, value: str) -> str:
+    """A switch as recipes write it: variables are `1`, arguments `true`."""
+    return f"{name}=1" if value == "true" and name.isupper() else f"{name}={value}"
 
 
 def _listed(words: Sequence[str], most: int = 4) -> str:

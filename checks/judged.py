@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..checkout.recipes import script_paths
-from ..derive.claim_facts import KeyFacts, facts_for
 from ..schema.errors import BenchscribeError, Place
 from ..schema.master import Entry, Item, Row
 from ..schema.yaml_text import Path
 from .model import Subject
+
+if TYPE_CHECKING:
+    from ..derive.claim_facts import KeyFacts
 
 _PREFIX = re.compile(r"^\s+model-prefix:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
 
@@ -93,9 +96,13 @@ def row_place(subject: Subject, key: str, item: Item, index: int, *field: str | 
 
 def facts_now(subject: Subject, key: str) -> KeyFacts:
     """What ships for a key."""
+    from ..derive.claim_facts import facts_for
+
     return facts_for(subject.after, (key,))
 
 
 def facts_before(subject: Subject, key: str) -> KeyFacts:
     """What shipped for a key at the base."""
+    from ..derive.claim_facts import facts_for
+
     return facts_for(subject.before, (key,))

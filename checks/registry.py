@@ -55,10 +55,31 @@ RECIPE_RULES = (
 )
 
 
+HISTORY_RULES = (
+    "changelog_bytes",
+    "changelog_history",
+    "changelog_tail",
+    "changelog_separators",
+    "changelog_behind",
+)
+# What hangs on rows, recipes and runners alone: a change of nothing but images cannot break it.
+POINT_RULES = (
+    "recipe_variant",
+    "recipe_concurrency",
+    "recipe_topology",
+    "node_gpus",
+    "dram_budget",
+    "dram_oversize",
+    "golden_acceptance",
+    "harness_variable",
+    "eval_coverage",
+)
+
+
 @cache
-def rules() -> tuple[Rule, ...]:
-    """Every rule; the modules are imported when they are first asked for."""
-    names = (*CHANGELOG_RULES, *PROSE_RULES, *RECIPE_RULES)
+def rules(*, leave_out: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+    """Every rule, but for the modules left out; they are imported when they are first asked for."""
+    names = [name for name in (*CHANGELOG_RULES, *PROSE_RULES, *RECIPE_RULES) if name not in leave_out]
     return tuple(import_module(f".{name}", __package__).RULE for name in names)
 
 
@@ -67,14 +88,16 @@ def rule_names() -> tuple[str, ...]:
     return tuple(name.replace("_", "-") for name in (*CHANGELOG_RULES, *PROSE_RULES, *RECIPE_RULES))
 
 
-def judge(subject: Subject, settings: Settings | None = None) -> list[Finding]:
+def judge(
+    subject: Subject, settings: Settings | None = None, *, leave_out: frozenset[str] = frozenset()
+) -> list[Finding]:
     """The findings of every rule, by path and line, with the checkout's settings applied.
 
     A rule that cannot judge, because something it reads is broken, says so as an info.
     """
     settings = settings or Settings()
     found: list[Finding] = []
-    for one in rules():
+    for one in rules(leave_out=leave_out):
         if settings.is_off(one.id):
             continue
         for finding in _judged(one, subject):
@@ -97,12 +120,30 @@ def _order(finding: Finding) -> tuple[str, int, str, str]:
     return finding.path, finding.line, finding.rule, finding.message
 
 
-def judge_plan(wanted: Checkout, change: Change, edits: Sequence[Edit], *, number: int | None = None) -> list[Finding]:
+def judge_plan(
+    wanted: Checkout, change: Change, edits: Sequence[Edit], *, number: int | None = None, prose: bool = True
+) -> list[Finding]:
     """The findings about what a plan writes, by the checkout's own settings.
 
-    `wanted` is the checkout with the edits laid over it, `change` is base → wanted.
+    `wanted` is the checkout with the edits laid over it, `change` is base → wanted. `prose` is false where every line
+    of the entry was derived from that change: such a line has nothing to contradict.
     """
-    return judge(plan_subject(wanted, change, edits, number=number), read_settings(wanted.after))
+    subject = plan_subject(wanted, change, edits, number=number)
+    # A plan cannot be made but from the base's exact bytes with whole entries behind them.
+    leave_out: tuple[str, ...] = (*HISTORY_RULES, *(() if prose else PROSE_RULES))
+    if _changes_images_alone(change):
+        leave_out = (*leave_out, *POINT_RULES)
+    return judge(subject, read_settings(wanted.after), leave_out=frozenset(leave_out))
+
+
+def _changes_images_alone(change: Change) -> bool:
+    if change.recipes or change.scripts:
+        return False
+    kept = all(key.before is not None and key.after is not None for key in change.keys)
+    return kept and all(
+        {field.name for field in key.fields} <= {"image"} and not any(item.changed for item in key.items)
+        for key in change.keys
+    )
 
 
 def errors(findings: Iterable[Finding]) -> list[Finding]:

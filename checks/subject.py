@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..checkout.blocks import split_blocks
-from ..checkout.changelog_own import attribute
 from ..checkout.changelog_text import Block, own_blocks, split
 from ..checkout.changes import changed_files
 from ..checkout.checkout import Checkout
@@ -108,6 +107,8 @@ def own_entries(base: bytes, changelog: bytes, path: str) -> tuple[OwnEntry, ...
     except StateError:
         pass
     try:
+        from ..checkout.changelog_own import attribute
+
         own = attribute(base, changelog, base, path).own
     except StateError:
         return ()

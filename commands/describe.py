@@ -11,7 +11,7 @@ from ..plan.branch import read_branch
 from ..plan.describing import Description, describe
 from ..plan.diff import line_counts
 from ..plan.specifying import specify
-from .output import Printer, print_json, say
+from .output import Printer, derived_json, print_json, say
 
 
 def run(repo: Path, *, base: str, number: int | None, write: bool, language: str, output_format: str) -> int:
@@ -38,6 +38,8 @@ def run(repo: Path, *, base: str, number: int | None, write: bool, language: str
 
 def _text(described: Description, write: bool) -> None:
     changelog = described.changelog
+    for path in described.untold:
+        say(f"{path} changed in nothing that can be read as a setting: what it does now is yours to tell")
     if not changelog.text:
         say("this branch changes no config key or YAML recipe that an entry could tell of")
         return
@@ -56,7 +58,7 @@ def _json(described: Description) -> dict[str, object]:
         "ok": True,
         "base": described.branch.checkout.base.commit,
         "files": [{"path": one.path, "added": one.added, "removed": one.removed} for one in counts],
-        "derived": [],
+        "derived": [derived_json(one) for one in described.derived],
         "lines": [{"id": line.id, "en": line.en, "zh": line.zh} for line in described.lines],
         "entry": described.changelog.text,
         "findings": [],

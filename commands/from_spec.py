@@ -12,20 +12,43 @@ from ..schema.spec_reader import SpecReading, read_spec
 from .output import Printer, plan_json, plan_text, print_json, say
 
 
-def run(spec_path: str, repo: Path, *, base: str, number: int | None, dry_run: bool, output_format: str) -> int:
-    """Plan and, unless `dry_run`, write. Returns the exit code of DESIGN."""
+def run(
+    spec_path: str,
+    repo: Path,
+    *,
+    base: str,
+    number: int | None,
+    dry_run: bool,
+    output_format: str,
+    commit: bool = False,
+    signoff: bool = False,
+) -> int:
+    """Plan and, unless `dry_run`, write; with `commit`, commit what was written. Returns the exit code of DESIGN."""
     shown = "<stdin>" if spec_path == "-" else spec_path
     try:
-        return _run(spec_path, shown, repo, base, number, dry_run, output_format)
+        plan = _planned(spec_path, shown, repo, base, number, dry_run)
+        written = [] if dry_run or plan.blocked else apply_plan(plan)
     except BenchscribeError as error:
         if output_format == "json":
             print_json(_error_json(error, shown))
         raise
+    if output_format == "json":
+        print_json(plan_json(plan))
+    else:
+        plan_text(Printer(), plan, done=_outcome(plan, written, dry_run))
+    if plan.blocked:
+        return 1
+    return _commit(plan, output_format, signoff) if commit and not dry_run else 0
 
 
-def _run(
-    spec_path: str, shown: str, repo: Path, base: str, number: int | None, dry_run: bool, output_format: str
-) -> int:
+def _commit(plan: Plan, output_format: str, signoff: bool) -> int:
+    """A failed commit leaves the files written; its message says how to go on."""
+    from .commit import commit_plan
+
+    return commit_plan(plan, signoff=signoff, stream=sys.stderr if output_format == "json" else None)
+
+
+def _planned(spec_path: str, shown: str, repo: Path, base: str, number: int | None, dry_run: bool) -> Plan:
     reading = read(spec_path, shown)
     checkout = Checkout.open(repo, base=base)
     if dry_run:
@@ -33,13 +56,7 @@ def _run(
             say("an earlier write was interrupted; the next writing command will finish or undo it")
     elif done := recover(checkout.git):
         say(done)
-    plan = judged(make_plan(reading, checkout, number=number))
-    written = [] if dry_run or plan.blocked else apply_plan(plan)
-    if output_format == "json":
-        print_json(plan_json(plan))
-    else:
-        plan_text(Printer(), plan, done=_outcome(plan, written, dry_run))
-    return 1 if plan.blocked else 0
+    return judged(make_plan(reading, checkout, number=number))
 
 
 def _outcome(plan: Plan, written: list[str], dry_run: bool) -> str:

@@ -128,11 +128,16 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "ok": not plan.blocked,
         "base": plan.checkout.base.commit,
         "files": [{"path": one.path, "added": one.added, "removed": one.removed} for one in plan.files],
-        "derived": [{"name": one.name, "value": _json_value(one.value), "reason": one.reason} for one in plan.derived],
+        "derived": [derived_json(one) for one in plan.derived],
         "lines": [{"id": line.id, "en": line.en, "zh": line.zh} for line in plan.lines],
         "entry": plan.entry,
         "findings": [finding_json(finding) for finding in plan.findings],
     }
+
+
+def derived_json(value: Derived[Any]) -> dict[str, Any]:
+    """One derived value as JSON."""
+    return {"name": value.name, "value": _json_value(value.value), "reason": value.reason}
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:

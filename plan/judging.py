@@ -13,7 +13,8 @@ def judged(plan: Plan) -> Plan:
 
     if plan.nothing_to_do:
         return plan
-    found = judge_plan(plan.wanted, plan.change, plan.edits, number=plan.pull_request)
+    noted = plan.spec is None or any(entry.notes for entry in plan.spec.changelog)
+    found = judge_plan(plan.wanted, plan.change, plan.edits, number=plan.pull_request, prose=noted)
     known = {(one.rule, one.path, one.line, one.message) for one in plan.findings}
     more = [one for one in found if (one.rule, one.path, one.line, one.message) not in known]
     return replace(plan, findings=(*plan.findings, *more))

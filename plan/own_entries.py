@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..checkout.changelog_text import body_of, number_of
@@ -44,13 +45,31 @@ def updated(entries: Sequence[bytes], newer: Sequence[bytes]) -> Entries:
 def version_in(blocks: Sequence[bytes], block: bytes) -> bytes | None:
     """The entry of which `block` is another version: the same but for the link, else with the same number,
     else with the same keys where one of the two has no number yet."""
-    number = number_of(block)
-    likely = (
-        lambda other: body_of(other) == body_of(block),
-        lambda other: number is not None and number == number_of(other),
-        lambda other: (number is None or number_of(other) is None) and _keys(other) == _keys(block),
-    )
-    return next((other for is_version in likely for other in blocks if is_version(other)), None)
+    for is_version in (_is_same_but_for_link, _has_same_number, _names_same_keys):
+        for other in blocks:
+            if is_version(other, block):
+                return other
+    return None
+
+
+def fields_of(block: bytes) -> frozenset[str]:
+    """The names of an entry's fields, as they stand at its indent."""
+    names = re.findall(rb"^(?:- |  )([a-z][a-z-]*):", block, re.MULTILINE)
+    return frozenset(name.decode("ascii") for name in names)
+
+
+def _is_same_but_for_link(one: bytes, other: bytes) -> bool:
+    return body_of(one) == body_of(other)
+
+
+def _has_same_number(one: bytes, other: bytes) -> bool:
+    number = number_of(one)
+    return number is not None and number == number_of(other)
+
+
+def _names_same_keys(one: bytes, other: bytes) -> bool:
+    has_placeholder = number_of(one) is None or number_of(other) is None
+    return has_placeholder and _keys(one) == _keys(other)
 
 
 def _keys(block: bytes) -> tuple[bytes, ...]:

@@ -76,8 +76,8 @@ def plan_reseat(checkout: Checkout, *, base_ref: str = "", number: int | None = 
     main = _main(git, checkout.base, state, base_ref)
     reader = _Reader(checkout, main)
     conflict = git_index.unmerged(git)
-    sides = next((conflict[path] for path in reader.paths if path in conflict), None)
-    own = _of_conflict(reader, sides, state) if sides is not None else _of_work_tree(reader)
+    resolved = tuple(path for path in reader.paths if path in conflict)
+    own = _of_conflict(reader, conflict[resolved[0]], resolved, state) if resolved else _of_work_tree(reader)
     link = None if number is None else pull_request_link(number)
     seated = _seat(reader, own.entries, link)
     edits = _edits(reader, seated.data)
@@ -86,11 +86,11 @@ def plan_reseat(checkout: Checkout, *, base_ref: str = "", number: int | None = 
         path=reader.path,
         main=main.name,
         edits=edits,
-        resolved=tuple(path for path in reader.paths if path in conflict),
+        resolved=resolved,
         moved=seated.moved,
         on_main=tuple(dict.fromkeys((*own.on_main, *seated.on_main))),
         left_out=tuple(dict.fromkeys((*own.left_out, *seated.unattributed))),
-        findings=tuple(_findings(reader, seated, number, state)),
+        findings=tuple(_findings(reader, seated, state)),
     )
 
 
@@ -231,7 +231,7 @@ def _of_work_tree(reader: _Reader) -> _Own:
     return _Own(merge_own((), own.entries, older.entries), own.on_main + older.on_main, own.left_out + older.left_out)
 
 
-def _of_conflict(reader: _Reader, sides: dict[int, git_index.Stage], state: State) -> _Own:
+def _of_conflict(reader: _Reader, sides: dict[int, git_index.Stage], unmerged: tuple[str, ...], state: State) -> _Own:
     """Own entries of a conflict's sides, merged as entries; then what was edited by hand since git gave up."""
     git = reader.git
     ours_history = reader.history_of(git.head)
@@ -241,7 +241,7 @@ def _of_conflict(reader: _Reader, sides: dict[int, git_index.Stage], state: Stat
     ours = reader.own(text.get(OURS, b""), ours_history)
     theirs = reader.own(text.get(THEIRS, b""), theirs_history)
     entries = merge_own(ancestor.entries, ours.entries, theirs.entries)
-    elsewhere = [] if len(reader.paths) == 1 else [reader.own(reader.now(path), ours_history) for path in reader.paths]
+    elsewhere = [reader.own(reader.now(path), ours_history) for path in reader.paths if path not in unmerged]
     for other in elsewhere:
         entries = merge_own((), entries, other.entries)
     by_hand = _edited_by_hand(reader, text, ours_history, (ancestor, ours, theirs))
@@ -307,7 +307,7 @@ def _edits(reader: _Reader, data: bytes) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-def _findings(reader: _Reader, seated: Reseated, number: int | None, state: State) -> Iterator[Finding]:
+def _findings(reader: _Reader, seated: Reseated, state: State) -> Iterator[Finding]:
     """What is to be said about the entries' contents, and about a branch that GitHub cannot merge yet."""
     flags = reader.checkout.layout.changelog_flags
     for block in split(seated.data, len(reader.main)).blocks:

@@ -35,11 +35,39 @@ def carry(ancestor: bytes, main: bytes, branch: bytes) -> bytes | None:
     """
     old = _chunks(ancestor)
     if appended_to(ancestor, branch):
-        gained = [block for block in split(main).blocks if trimmed(_with_lead(block)) not in old]
-        return _with_added(main, gained, split(branch, len(ancestor)))
+        return _with_added(main, _gained(ancestor, main), split(branch, len(ancestor)))
     there, wanted = _chunks(main), _chunks(branch)
     is_there = wanted != old and wanted - old <= there and not (old - wanted) & there
     return main if is_there else None
+
+
+def relink(ancestor: bytes, main: bytes, branch: bytes) -> bytes | None:
+    """Main with the links that the branch set on the ancestor's entries, and what it appended; None where the
+    branch changed more than links, or main does not hold such an entry exactly as the ancestor has it.
+
+    Git's lines conflict over it where the blanks behind the entry differ: a sloppy tail was put right before.
+    """
+    old, new = split(ancestor).blocks, split(branch)
+    changed = [
+        (was.data.rstrip(), now.data.rstrip())
+        for was, now in zip(old, new.blocks, strict=False)
+        if trimmed(_with_lead(was)) != trimmed(_with_lead(now))
+    ]
+    if not changed or len(new.blocks) < len(old) or any(body_of(was) != body_of(now) for was, now in changed):
+        return None
+    text = main if main.endswith(b"\n") else main + b"\n"
+    for was, now in changed:
+        if text.count(was + b"\n") != 1:
+            return None
+        text = text.replace(was + b"\n", now + b"\n")
+    text = text if main.endswith(b"\n") else text[:-1]
+    return _with_added(text, _gained(ancestor, main), Split(new.blocks[len(old) :], new.rest))
+
+
+def _gained(ancestor: bytes, main: bytes) -> list[Block]:
+    """The entries main holds and the ancestor does not."""
+    old = _chunks(ancestor)
+    return [block for block in split(main).blocks if trimmed(_with_lead(block)) not in old]
 
 
 def _chunks(text: bytes) -> set[bytes]:

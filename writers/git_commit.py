@@ -14,6 +14,7 @@ from ..schema.errors import BenchscribeError, StateError, SystemFailure
 from . import git_index
 
 HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
+SHA1 = 40
 COMMENT_SIGNS = "#;@!$%^&|:"
 _GITS_OWN = ("fatal: ", "error: ")
 
@@ -121,28 +122,28 @@ def _result(git: Git, paths: Sequence[str]) -> Committed:
     commit = git.text("rev-parse", "--verify", "HEAD")
     listed = git.run("diff-tree", "--root", "--no-commit-id", "--name-only", "--no-renames", "-r", "-z", commit)
     inside = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
-    summary, total = _read_commit(git, commit)
+    summary, insertions, deletions = _read_commit(git, commit)
     return Committed(
         commit=commit,
         summary=summary,
-        files=total.get("files", len(inside)),
-        insertions=total.get("insertions", 0),
-        deletions=total.get("deletions", 0),
+        files=len(inside),
+        insertions=insertions,
+        deletions=deletions,
         added=tuple(sorted(inside - set(paths))) if paths else (),
         rewritten=tuple(path for path in git_index.unstaged(git) if path in set(paths)),
     )
 
 
-def _read_commit(git: Git, commit: str) -> tuple[str, dict[str, int]]:
+def _read_commit(git: Git, commit: str) -> tuple[str, int, int]:
+    """A commit's summary and how many lines it adds and removes (0 and 0 where that is not known)."""
+    if len(commit) > SHA1:  # GitPython reads repositories with SHA-1 names only
+        return git.text("show", "--no-patch", "--format=%s", commit), 0, 0
     from git import Repo
-    from git.exc import GitError
 
-    try:
-        with Repo(git.root) as repository:
-            made = repository.commit(commit)
-            return str(made.summary), dict(made.stats.total)
-    except (ValueError, GitError):  # GitPython reads no repositories with SHA-256 names
-        return git.text("show", "--no-patch", "--format=%s", commit), {}
+    with Repo(git.root) as repository:
+        made = repository.commit(commit)
+        total = made.stats.total
+        return str(made.summary), int(total["insertions"]), int(total["deletions"])
 
 
 def comment_sign(git: Git, text: str) -> str:

@@ -80,16 +80,21 @@ def as_in_head(git: Git, paths: Sequence[str]) -> None:
     known = {record.partition(b"\t")[2]: record for record in listed.split(b"\0") if record}
     gone = [path for path in paths if _bytes(path) not in known]
     records = [record.replace(b" blob ", b" ").replace(b" commit ", b" ") for record in known.values()]
-    absent = [b"0 " + b"0" * 40 + b"\t" + _bytes(path) for path in gone]
+    absent = [_removal(git) + _bytes(path) for path in gone]
     _change(git, "update-index", "-z", "--index-info", data=b"\0".join([*records, *absent]) + b"\0")
 
 
 def mark_unmerged(git: Git, path: str, sides: Mapping[int, Stage]) -> None:
     """Make a file unmerged, as git's own merge does, with these sides."""
     name = _bytes(path)
-    records = [b"0 " + b"0" * 40 + b"\t" + name]
+    records = [_removal(git) + name]
     records += [f"{one.mode} {one.blob} {number}\t".encode() + name for number, one in sorted(sides.items())]
     _change(git, "update-index", "-z", "--index-info", data=b"\0".join(records) + b"\0")
+
+
+def _removal(git: Git) -> bytes:
+    """How `update-index --index-info` is told to drop a path; object names are as long as HEAD's."""
+    return b"0 " + b"0" * len(git.head) + b"\t"
 
 
 def _change(git: Git, *arguments: str, data: bytes) -> None:

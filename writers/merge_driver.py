@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..schema.errors import BenchscribeError
-from .changelog_merge import carry, merge
+from .changelog_merge import carry, merge, relink
 
 FAILED = 129  # git: a driver that could not do its work; up to 128 counts conflicts
 CONFLICT = (
@@ -32,15 +32,17 @@ def run(
     """Merge the three files into `ours_path` and return git's exit code.
 
     Two sides that only appended never conflict. Anything else is `git merge-file`'s to decide. Where that
-    conflicts and the branch only appended, its entries still go behind main's; else the conflict stays, with
-    a message on stderr.
+    conflicts and the branch only appended or set links, its entries still go behind main's and its links are
+    set there; else the conflict stays, with a message on stderr.
     """
     ancestor, ours, theirs = (Path(path).read_bytes() for path in (ancestor_path, ours_path, theirs_path))
     main, branch = (theirs, ours) if is_theirs_main(environ) else (ours, theirs)
     merged, code = _attempt(merge, ancestor, main, branch), 0
     if merged is None:
         code = _merge_file(ancestor_path, ours_path, theirs_path, marker_size, environ)
-        merged = _attempt(carry, ancestor, main, branch) if 0 < code < FAILED else None
+        ways = (carry, relink) if 0 < code < FAILED else ()
+        found = (_attempt(way, ancestor, main, branch) for way in ways)
+        merged = next((data for data in found if data is not None), None)
     if merged is not None:
         Path(ours_path).write_bytes(merged)
         return 0
@@ -72,9 +74,7 @@ def is_theirs_main(environ: Mapping[str, str]) -> bool:
     head = _git(environ, "symbolic-ref", "--quiet", "--short", "HEAD")
     if head not in bases:
         return True
-    tips = _git(
-        environ, "for-each-ref", "--format=%(objectname) %(refname:lstrip=3)", "refs/remotes"
-    ).splitlines()
+    tips = _git(environ, "for-each-ref", "--format=%(objectname) %(refname:lstrip=3)", "refs/remotes").splitlines()
     return any(tip == f"{commit} {head}" for tip in tips for commit in commits)
 
 

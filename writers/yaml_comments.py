@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..schema.errors import Place, StateError
+from ..schema.errors import Place, StateError, UsageError
 from ..schema.yaml_text import Path
 from .yaml_layout import Layout, child_at
 from .yaml_reader import read_layout
@@ -27,7 +27,10 @@ def put_comment(text: str, path: Path, comment: str | None, *, file: str = "") -
 
 
 def put_comments(text: str, comments: Mapping[Path, str | None], *, file: str = "") -> str:
-    """`text` with several comments changed at once. Of two paths on one line, the one with a text wins."""
+    """`text` with several comments changed at once. Of two paths on one line, the one with a text wins.
+
+    Raises UsageError for two different texts in one place.
+    """
     layout = read_layout(text, file)
     newline = "\r\n" if "\r\n" in text else "\n"
     splices: dict[int, tuple[int, str]] = {}
@@ -36,7 +39,11 @@ def put_comments(text: str, comments: Mapping[Path, str | None], *, file: str = 
         if comment is None and not path:
             end = _behind_blank_lines(text, start, end)
         lines = [] if comment is None else [f"{indent}# {line}".rstrip() for line in comment.split("\n")]
-        splices[start] = (end, "".join(line + newline for line in lines))
+        block = "".join(line + newline for line in lines)
+        if splices.get(start, (end, ""))[1] not in ("", block):
+            what = f"{' and '.join(_name(path) for path in comments)}: two texts for the one comment here"
+            raise UsageError(what, where=layout.place(start), hint="put it all in one comment")
+        splices[start] = (end, block)
     for start, (end, block) in sorted(splices.items(), reverse=True):
         text = text[:start] + block + text[end:]
     return text
@@ -48,11 +55,14 @@ def _span(layout: Layout, path: Path) -> tuple[int, int, str]:
         return (*_head(layout.text), "")
     child = child_at(layout, path)
     if child is None:
-        name = ".".join(str(step) for step in path)
-        raise StateError(f"nothing stands at {name}", where=Place(layout.file), hint="name a key or row of the file")
+        raise StateError(f"nothing stands at {_name(path)}", where=Place(layout.file), hint="name a key or row of the file")
     line = layout.line_start(child.start)
     before = layout.text[line : child.start]
     return layout.comment_start(child.start), line, before[: len(before) - len(before.lstrip())]
+
+
+def _name(path: Path) -> str:
+    return ".".join(str(step) for step in path) or "file"
 
 
 def _head(text: str) -> tuple[int, int]:

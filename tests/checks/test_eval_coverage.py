@@ -32,7 +32,7 @@ def test_c07_mono_decode_at_the_small_points_only(tmp_path: Path) -> None:
     (found,) = findings(path, "eval-coverage")
     assert found.severity is Severity.WARNING
     assert found.message == (
-        "ATOM_MONO_ENABLE=true runs at TP4 C1, TP4 C2 only, but the accuracy eval runs at TP4 C48: "
+        "ATOM_MONO_ENABLE=1 runs at TP4 C1, TP4 C2 only, but the accuracy eval runs at TP4 C48: "
         "this kernel path is never evaluated"
     )
     text = (path / found.path).read_text().splitlines()

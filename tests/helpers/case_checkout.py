@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+import yaml
 from upstream_checkout import git
 
 CHANGELOG = """\
@@ -76,7 +76,7 @@ def cases(shared: Path) -> tuple[Case, ...]:
 
 
 def _case(path: Path) -> Case:
-    data = YAML(typ="safe", pure=True).load(path.read_text())
+    data = data_of(path.read_text())
     return Case(
         path.stem,
         tuple(Block(one["file"], one["key"], one["before"], one["after"]) for one in data["configs"]),
@@ -126,7 +126,5 @@ def _write(directory: Path, case: Case, side: str) -> None:
 
 
 def data_of(text: str) -> Any:
-    """The data of a YAML text, read with ruamel.yaml alone."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.version = (1, 1)  # type: ignore[assignment]
-    return yaml.load(text)
+    """The data of a YAML text, as the checkouts' own Python reads it."""
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

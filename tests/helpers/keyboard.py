@@ -1,0 +1,113 @@
+"""The app driven by keys alone, on real checkouts."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from benchscribe.demo.sample import create
+from benchscribe.drafts import Drafts
+from benchscribe.tui.app import BenchscribeApp
+from benchscribe.tui.planning import WatchedCheckout
+from textual.events import Paste
+from textual.pilot import Pilot
+
+
+class Hands:
+    """Somebody at a keyboard."""
+
+    def __init__(self, app: BenchscribeApp, pilot: Pilot[Any]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def press(self, *keys: str) -> None:
+        """Keys by name, one after the other."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        """A text, letter by letter, as fast as it goes; what a keyboard has no key for is pasted."""
+        for run in re.findall(r"[\x20-\x7e\n]+|[^\x20-\x7e\n]+", text):
+            if run.isascii():
+                await self.pilot.press(*(NAMES.get(sign, sign) for sign in run))
+            elif self.app.focused is not None:
+                self.app.focused.post_message(Paste(run))
+                await self.pilot.pause()
+        await self.pilot.pause()
+
+    async def planned(self) -> None:
+        """Until the plan of what was typed is there, and judged."""
+        for _ in range(6000):
+            outcome = self.app.outcome
+            if self.app.is_planned and outcome is not None and (outcome.plan is None or outcome.judged is not None):
+                await self.pilot.pause()
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError("no plan came")
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Until something is so."""
+        for _ in range(1500):
+            if holds():
+                return
+            await asyncio.sleep(0.01)
+        raise AssertionError("it did not come about")
+
+    @property
+    def step(self) -> str:
+        """The step in view."""
+        return getattr(self.app.screen, "step_name", "")
+
+
+NAMES = {" ": "space", "\n": "enter"}
+
+
+class World:
+    """A state directory and checkouts of one test."""
+
+    def __init__(self, tmp_path: Path, shared: Path | None) -> None:
+        self.tmp_path = tmp_path
+        self.shared = shared
+        self.drafts = Drafts(tmp_path / "state")
+
+    def upstream(self, layout: str) -> Path:
+        """A git checkout of the real data in one layout."""
+        assert self.shared is not None
+        target = self.tmp_path / layout
+        subprocess.run([str(self.shared / "mkcheckout"), layout, str(target)], check=True, capture_output=True)
+        return target
+
+    def demo(self) -> Path:
+        return create(self.tmp_path / "demo")
+
+    @asynccontextmanager
+    async def open(self, root: Path, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Hands]:
+        """The app on a checkout."""
+        checkout = WatchedCheckout.open(root)
+        assert isinstance(checkout, WatchedCheckout)
+        app = BenchscribeApp(checkout, drafts=self.drafts)
+        async with app.run_test(size=size) as pilot:
+            hands = Hands(app, pilot)
+            await pilot.pause()
+            await hands.until(lambda: hands.step == "home")
+            yield hands
+
+
+def run(story: Coroutine[Any, Any, None]) -> None:
+    """Run a story to its end."""
+    asyncio.run(story)
+
+
+def files_of(root: Path) -> dict[str, bytes]:
+    """Every file outside .git with its bytes."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and ".git" not in path.parts
+    }
