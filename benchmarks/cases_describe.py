@@ -14,9 +14,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"
 
 def main() -> None:
     """Print derived and merged lines, case by case."""
+    from case_checkout import build, cases
+
     from benchscribe.checkout.checkout import Checkout
     from benchscribe.plan.branch import read_branch
-    from case_checkout import build, cases
 
     shared = Path(sys.argv[1])
     wanted = sys.argv[2:]

@@ -22,7 +22,10 @@ def run(repo: Path, *, base: str, number: int | None, write: bool, language: str
     branch = read_branch(checkout)
     if output_format == "spec":
         text, left = specify(branch)
-        sys.stdout.write(text)
+        if branch.change.keys:
+            sys.stdout.write(text)
+        else:
+            say("this branch changes no config key, so there is nothing that a spec could say")
         for path in left:
             say(f"not in the spec, left as it is: {path}")
         return 0

@@ -211,13 +211,18 @@ class ScriptChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Everything that differs. `other_files` are changed paths that are neither config, changelog nor recipe."""
+    """Everything that differs. `other_files` are changed paths that are neither config, changelog nor recipe.
+
+    `tables` are YAML files of the multi-node launchers that say by model name what a server runs with; no row names
+    them.
+    """
 
     layout: str
     keys: tuple[KeyChange, ...]
     recipes: tuple[RecipeChange, ...] = ()
     scripts: tuple[ScriptChange, ...] = ()
     other_files: tuple[str, ...] = ()
+    tables: tuple[RecipeChange, ...] = ()
 
     def key(self, name: str) -> KeyChange | None:
         """The change of one key."""

@@ -34,12 +34,35 @@ _SOFT_WORDS = _words("""
     except other others another peak faster slower oom ooms experiment variant copied derived hypothetical
     planned future todo follow-up historical originally initially already merged greedy limit limits ceiling
     window capable worth threshold above below beyond past against equivalent outside unrelated
+    once follows eval evals evaluation accuracy gsm8k leave leaves
 """)
 _SOFT_STEMS = _words("""
     drop remov delet retir revert match mirror compar characteriz characteris measur observ record validat
     profil crash fail hang regress inherit supersed replac clone support reproduc
+    prun trim exclud omit avoid skip
 """)
-_SOFT_ENDINGS = frozenset(("", "s", "d", "e", "es", "ed", "ing", "ped", "ping", "al", "ure", "ion", "ison", "ation"))
+_SOFT_ENDINGS = frozenset(
+    (
+        "",
+        "s",
+        "d",
+        "e",
+        "es",
+        "ed",
+        "ing",
+        "ped",
+        "ping",
+        "med",
+        "ming",
+        "ted",
+        "ting",
+        "al",
+        "ure",
+        "ion",
+        "ison",
+        "ation",
+    )
+)
 _WORD = re.compile(r"(?<![\w-])[A-Za-z][A-Za-z-]*(?![\w-])")
 _SOFT_CHINESE = (
     "之前|以前|原先|原来|原为|旧|此前|曾|先前|不再|没有|未|不|无需|移除|删除|去掉|去除|取消|退役|回退|而非|而不是|相比|对比|"
@@ -155,7 +178,7 @@ def clause_at(line: str, start: int, end: int) -> Clause:
     around = ""
     if left > 0:
         outer = clause_at(line, left - 1, min(right + 1, len(line)))
-        around = f"{outer.around} {outer.before}"
+        around = f"{outer.around} {outer.before} {outer.behind}"
     return Clause(masked[begin:start], masked[end:finish], around)
 
 

@@ -23,6 +23,7 @@ from .claim_words import Side
 __all__ = ["Claim", "Judgement", "Kind", "Verdict", "judge_line"]
 
 _KEY = re.compile(r"(?<![\w/.-])[a-z0-9][\w.]*(?:-[\w.]+){2,}")
+_HARDWARE = re.compile(r"(?<![\w-])(?:MI\d{3}X|GB\d{3}|[BH]\d{3})(?!\w)", re.IGNORECASE)
 _ADDING = re.compile(
     r"(?<![\w-])(?:adds?|added|new|uses?|runs?|sweeps?|keeps?|retains?|covers?|extends?)(?![\w-])|新增|增加|使用|扫描",
     re.I,
@@ -42,7 +43,18 @@ def judge_line(
         return tuple(unknown(claim) for claim in claims)
     foreign = _names_other_key(line, before, after)
     found = [_JUDGES[claim.kind](claim, before, after) for claim in claims]
-    return tuple(unknown(one.claim) if foreign and one.verdict is Verdict.CONTRADICTED else one for one in found)
+    return tuple(
+        unknown(one.claim)
+        if one.verdict is Verdict.CONTRADICTED and (foreign or _names_other_hardware(one.claim, after))
+        else one
+        for one in found
+    )
+
+
+def _names_other_hardware(claim: Claim, after: KeyFacts) -> bool:
+    """Whether the clause speaks of hardware that no key of the entry runs on, as in `B200 has TP4 at conc 64`."""
+    own = " ".join(f"{entry.key} {entry.runner}" for entry in after.entries).lower()
+    return any(name.lower() not in own for name in _HARDWARE.findall(claim.clause.text))
 
 
 def _names_other_key(line: str, before: KeyFacts, after: KeyFacts) -> bool:
@@ -127,10 +139,9 @@ def _judge_concurrency(claim: Claim, before: KeyFacts, after: KeyFacts) -> Judge
     missing = [number for number in wanted if number not in now]
     if set(missing) <= (was or frozenset()) and not _ADDING.search(claim.clause.before):
         return unknown(claim)
-    where = "".join(
-        f"{name}{size}" + ("+" if index + 1 < len(claim.topology) else "")
-        for index, (name, size) in enumerate(reversed(claim.topology))
-    )
+    # Where no row fits the topology words, they are a claim of their own, and this is about all rows.
+    words = claim.topology if _bound(after, claim.topology) is not None else ()
+    where = "+".join(f"{name}{size}" for name, size in reversed(words))
     points = ", ".join(str(number) for number in sorted(now))
     return contradicted(
         claim, f"the {f'{where} rows' if where else 'rows'} have concurrency {points}", _rows_place(after)

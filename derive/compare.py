@@ -24,7 +24,7 @@ from .change import (
     compare_entries,
     one_side,
 )
-from .script_settings import script_settings
+from .script_settings import script_settings, without_unknown
 from .settings import Setting, settings_of
 
 YAML_ENDINGS = (".yaml", ".yml")
@@ -47,10 +47,11 @@ def compare(before: Snapshot, after: Snapshot, changed_files: Collection[str]) -
             change = _key_change(before, after, key, settings_may_differ=key in touched)
             if change.data_changed or any(point.differences for point in change.points):
                 changes.append(change)
-    read = {*(recipe.path for recipe in recipes), *(script.path for script in scripts)}
+    tables = _table_changes(before, after, changed_files)
+    read = {one.path for changed in (recipes, scripts, tables) for one in changed}
     known = {*layout.masters, layout.changelog, *read}
     others = tuple(sorted(path for path in changed_files if path not in known))
-    return Change(layout.name, tuple(changes), tuple(recipes), tuple(scripts), others)
+    return Change(layout.name, tuple(changes), tuple(recipes), tuple(scripts), others, tuple(tables))
 
 
 def _changed_keys(before: Snapshot, after: Snapshot, masters: Sequence[str]) -> set[str]:
@@ -78,6 +79,23 @@ def _recipe_changes(before: Snapshot, after: Snapshot, changed_files: Collection
             old, new = _read(before, old_path), _read(after, path)
             found.append(RecipeChange(path, old, new, tuple(_keys_naming(before, after, path))))
     return found
+
+
+def _table_changes(before: Snapshot, after: Snapshot, changed_files: Collection[str]) -> list[RecipeChange]:
+    """Changed YAML beside the multi-node recipes: what the launchers read by model name."""
+    recipes = after.layout.multi_node_recipes
+    folder = f"{recipes.rpartition('/')[0]}/"
+    found = []
+    for path in sorted(changed_files):
+        if path.startswith(folder) and not path.startswith(f"{recipes}/") and path.endswith(YAML_ENDINGS):
+            old, new = _read(before, map_path(path, after.layout, before.layout)), _read(after, path)
+            if all(one is None or _by_model(one) for one in (old, new)) and (old or new):
+                found.append(RecipeChange(path, old, new, ()))
+    return found
+
+
+def _by_model(table: Recipe) -> bool:
+    return bool(table.data) and all(isinstance(settings, Mapping) for settings in table.data.values())
 
 
 def _read(snapshot: Snapshot, path: str) -> Recipe | None:
@@ -190,9 +208,7 @@ class _Sides:
 
 
 def _known(settings: Mapping[Setting, Any] | None, unknown: frozenset[Setting]) -> Mapping[Setting, Any] | None:
-    if settings is None or not unknown:
-        return settings
-    return {name: value for name, value in settings.items() if name not in unknown}
+    return settings if settings is None or not unknown else without_unknown(settings, unknown)
 
 
 def point_settings(snapshot: Snapshot, entry: Entry, item: Item, point: Point) -> PointSettings:

@@ -116,6 +116,12 @@ class CheckoutFigures:
             )
         return golden_lengths(found, draft_tokens)
 
+    def draft_lengths(self, entry: Entry) -> tuple[int, ...]:
+        """The draft lengths that the model's golden curves have."""
+        from .acceptance import draft_lengths
+
+        return draft_lengths(self._snapshot.curves(entry.model_prefix))
+
     def acceptance(self, entry: Entry, draft_tokens: int) -> tuple[str, ...]:
         """The golden AL of every curve that may be meant, as the curves spell them."""
         try:

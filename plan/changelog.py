@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..checkout.changelog_text import ensure_writable
@@ -24,7 +24,10 @@ SCENARIO_ORDER = ("fixed-seq-len", "agentic-coding")
 
 @dataclass(frozen=True, slots=True)
 class Changelog:
-    """The changelog as planned: the edit (None where the bytes stay), the entries' text, the derived lines."""
+    """The changelog as planned: the edit (None where the bytes stay), the entries' text, the derived lines.
+
+    `given_up` is what the branch's present entries hold beside their prose and the new ones do not: flags, entries.
+    """
 
     edit: Edit | None
     text: str
@@ -32,6 +35,7 @@ class Changelog:
     number: int | None
     mistakes: tuple[Mistake, ...]
     unknown_omits: tuple[str, ...]
+    given_up: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +97,31 @@ def plan_changelog(
         if keys and description:
             scope = _scenario_type(change, one, covered)
             entries.append(Entry(tuple(keys), description, pull_request_link(number), scope, one.flags))
+        elif keys and one.keys is not None:
+            what = "nothing follows from the change that this entry could say"
+            mistakes.append(Mistake(("changelog", index), what, "say it in notes"))
     if not entries:
         text = "".join(block.decode("utf-8") for block in both.own)
         return Changelog(None, text, tuple(lines), number, tuple(mistakes), tuple(unknown))
     after = replace_own(both.base, both.now, entries, both.path)
     edit = Edit(both.path, both.now, after) if after != both.now else None
     text = "\n".join(render(entry) for entry in entries)
-    return Changelog(edit, text, tuple(lines), number, tuple(mistakes), tuple(unknown))
+    given_up = tuple(_given_up(both, entries)) if edit is not None else ()
+    return Changelog(edit, text, tuple(lines), number, tuple(mistakes), tuple(unknown), given_up)
+
+
+def _given_up(both: Bytes, entries: Sequence[Entry]) -> Iterator[str]:
+    """What is lost when these entries take the place of the present ones, a line each."""
+    flags = {name for entry in entries for name, _ in entry.flags}
+    for number, block in enumerate(both.own):
+        try:
+            present = parse_entry(block)
+        except BenchscribeError:
+            yield f"the entry for {block.splitlines()[0].decode('utf-8', 'replace')!r}, which could not be read"
+            continue
+        if number >= len(entries):
+            yield f"the entry for {', '.join(present.config_keys)}: {'; '.join(present.description)}"
+        yield from (name for name, _ in present.flags if name not in flags)
 
 
 def _keys(change: Change, wanted: Checkout, asked: ChangelogChange, path: Path) -> tuple[list[str], list[Mistake]]:
@@ -108,12 +130,14 @@ def _keys(change: Change, wanted: Checkout, asked: ChangelogChange, path: Path) 
         return [one.key for one in change.remaining], []
     known = wanted.after.keys
     mistakes = []
+    if not asked.keys:
+        mistakes.append(Mistake((*path, "keys"), "is empty", "leave keys out: every changed key is named by default"))
     for index, key in enumerate(asked.keys):
         if key not in known and not fnmatch.filter(known, key):
             nearest = ", ".join(wanted.after.near_keys(key))
             hint = f"did you mean {nearest}?" if nearest else "keys must exist after the change"
             mistakes.append(Mistake((*path, "keys", index), f"no config key matches {str(key)!r}", hint))
-    return [str(key) for key in asked.keys], mistakes
+    return [*dict.fromkeys(str(key) for key in asked.keys)], mistakes
 
 
 def _covered(change: Change, asked: ChangelogChange, keys: Sequence[str]) -> list[str]:
@@ -136,7 +160,7 @@ def _description(asked: ChangelogChange, derived: Sequence[Line]) -> tuple[str, 
 def _scenario_type(change: Change, asked: ChangelogChange, covered: Sequence[str]) -> tuple[str, ...]:
     """The scenarios that changed, unless others are asked for."""
     if asked.scenario_type is not None:
-        return tuple(asked.scenario_type)
+        return tuple(dict.fromkeys(asked.scenario_type))
     changes: list[KeyChange] = [one for one in change.remaining if one.key in covered]
     found = {scenario for one in changes for scenario in one.scenarios}
     return tuple(name for name in SCENARIO_ORDER if name in found)

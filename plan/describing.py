@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import fnmatch
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..schema.changelog import Entry, parse_entry
-from ..schema.errors import BenchscribeError
-from ..schema.results import Edit, Line
+from ..schema.errors import BenchscribeError, UsageError
+from ..schema.results import Derived, Edit, Line
 from ..schema.spec import ChangelogChange, Note
 from .branch import Branch
 from .changelog import Changelog, plan_changelog, read_bytes
+from .values import derived_values
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
     """The entry for what a branch changed: its lines, its text, the edit that puts it at the tail.
 
-    `replaced` are description lines of the branch's present entry that the new one no longer has.
+    `replaced` is what the branch's present entry holds and the new one does not (lines, flags); `untold` are
+    bash recipes that changed in nothing that could be read as a fact.
     """
 
     branch: Branch
     changelog: Changelog
+    derived: tuple[Derived[Any], ...]
     replaced: tuple[str, ...]
+    untold: tuple[str, ...]
 
     @property
     def lines(self) -> tuple[Line, ...]:
@@ -33,14 +40,24 @@ class Description:
 
 
 def describe(branch: Branch, *, number: int | None, language: str) -> Description:
-    """The entry that says what the branch changed; flags and scope of an entry it already has are kept."""
-    own = own_entries(branch)
-    asked = ChangelogChange.model_validate({"language": language, **_kept(own)})
+    """The entry that says what the branch changed; keys and flags of the entries it already has are kept.
+
+    Raises UsageError for Chinese lines where the layout has English entries only (source: FACTS §2).
+    """
     checkout = branch.checkout
-    changelog = plan_changelog(checkout, checkout, branch.change, [asked], number)
+    if language == "both" and checkout.layout.name == "e2e":
+        raise UsageError(
+            "entries are English only in the e2e layout",
+            hint="leave out --language both: the Chinese half goes into commit and pull request",
+        )
+    own = own_entries(branch)
+    asked = _asked(branch, own, language)
+    changelog = plan_changelog(checkout, checkout, branch.change, asked, number)
     said = {text for entry in own for text in entry.description}
     stays = {line for line in said if changelog.edit is None or line in changelog.text}
-    return Description(branch, changelog, tuple(sorted(said - stays)))
+    flags = asked[0].flags if len(asked) == 1 else ()
+    derived = derived_values(branch.change, checkout.after, flags)
+    return Description(branch, changelog, derived, (*sorted(said - stays), *changelog.given_up), _untold(branch))
 
 
 def own_entries(branch: Branch) -> list[Entry]:
@@ -54,9 +71,37 @@ def own_entries(branch: Branch) -> list[Entry]:
     return found
 
 
-def _kept(own: list[Entry]) -> dict[str, object]:
-    """Flags of the one entry that is there: a promise is never dropped silently."""
-    return dict(own[0].flags) if len(own) == 1 else {}
+def _asked(branch: Branch, own: Sequence[Entry], language: str) -> list[ChangelogChange]:
+    """What the new entries are to be: a promise (flag) is never dropped silently.
+
+    Of several entries (a companion for an extra eval key) each keeps its keys; a changed key that none of them
+    names goes to the first.
+    """
+    if len(own) < 2:
+        kept = dict(own[0].flags) if own else {}
+        return [ChangelogChange.model_validate({"language": language, **kept})]
+    changed = [one.key for one in branch.change.remaining]
+    named = [[key for key in changed if _names(entry, key)] for entry in own]
+    named[0] += [key for key in changed if not any(key in keys for keys in named)]
+    return [
+        ChangelogChange.model_validate({"language": language, "keys": keys, **dict(entry.flags)})
+        for entry, keys in zip(own, named, strict=True)
+        if keys
+    ]
+
+
+def _names(entry: Entry, key: str) -> bool:
+    return any(fnmatch.fnmatchcase(key, pattern) for pattern in entry.config_keys)
+
+
+def _untold(branch: Branch) -> tuple[str, ...]:
+    """Changed bash recipes of keys whose settings, as far as they are known, read as before."""
+    told = {key.key for key in branch.change.keys if key.before is None or any(one.differences for one in key.points)}
+    return tuple(
+        script.path
+        for script in branch.change.scripts
+        if not script.new and not script.gone and not told.intersection(script.keys)
+    )
 
 
 def notes_of(branch: Branch, lines: tuple[Line, ...]) -> list[Note]:

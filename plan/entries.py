@@ -25,6 +25,7 @@ FIELD_ORDER = (
 ROW_DEFAULTS: Mapping[str, Any] = {
     "pp": 1, "dcp-size": 1, "pcp-size": 1, "ep": 1, "dp-attn": False, "spec-decoding": "none", "kv-offloading": "none",
 }  # fmt: skip
+CONCURRENCIES = ("conc-list", "conc-start", "conc-end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +119,37 @@ def _set_scenarios(wanted: WantedEntry, change: KeyChange) -> None:
     for scenario, items in change.scenarios.items():
         path: Path = (*wanted.spec_path, "scenarios", scenario)
         scenarios = wanted.data.setdefault("scenarios", YamlMap())
+        if not _is_well_shaped(scenarios, scenario):
+            what = f"the {scenario} of {wanted.key} is no list of items, so nothing can be changed in it"
+            wanted.mistakes.append(Mistake(path, what, "mend the entry first: isl, osl, search-space below `- `"))
+            continue
         if items is None:
-            if scenarios.pop(scenario, None) is None:
+            at_origin = wanted.origin is not None and scenario in wanted.origin.scenarios
+            if scenarios.pop(scenario, None) is None and not at_origin:
                 wanted.mistakes.append(Mistake(path, f"{wanted.key} has no scenario {scenario!r} to remove"))
             continue
-        removed: list[int] = []
+        if not items:
+            wanted.mistakes.append(Mistake(path, "is empty", "null removes the scenario"))
+        removed: set[int] = set()
+        named: set[int] = set()
         for number, item in enumerate(items):
-            _set_item(wanted, scenario, item, (*path, number), removed)
+            index = _set_item(wanted, scenario, item, (*path, number), named)
+            if index is not None and item.removes:
+                removed.add(index)
         for index in sorted(removed, reverse=True):
             del scenarios[scenario][index]
         _renumber(wanted, scenario, removed)
 
 
-def _renumber(wanted: WantedEntry, scenario: str, removed: list[int]) -> None:
+def _is_well_shaped(scenarios: Any, scenario: str) -> bool:
+    items = scenarios.get(scenario, []) if isinstance(scenarios, dict) else None
+    return isinstance(items, list) and all(isinstance(item, dict) for item in items)
+
+
+def _renumber(wanted: WantedEntry, scenario: str, removed: set[int]) -> None:
+    """Count items as they are without the removed ones."""
+    if scenario in wanted.items:
+        wanted.items[scenario] -= sum(gone < wanted.items[scenario] for gone in removed)
     wanted.autos = [
         auto
         if auto.scenario != scenario
@@ -144,14 +163,18 @@ def _renumber(wanted: WantedEntry, scenario: str, removed: list[int]) -> None:
     ]
 
 
-def _set_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Path, removed: list[int]) -> None:
-    index = _find_item(wanted, scenario, item, path)
+def _set_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Path, named: set[int]) -> int | None:
+    """Lay one item of the spec over the entry; its index, None where there is none. `named` are those before it."""
+    index = _find_item(wanted, scenario, item, path, named)
     if index is None:
-        return
-    wanted.items[scenario] = index
+        return None
+    if index in named:
+        wanted.mistakes.append(Mistake(path, f"item {index} of {scenario} is named twice", "put it all in one item"))
+        return None
+    named.add(index)
     if item.removes:
-        removed.append(index)
-        return
+        return index
+    wanted.items[scenario] = index
     data = wanted.item_data(scenario, index)
     for name, value in (("isl", item.isl), ("osl", item.osl), ("require-power", item.require_power)):
         if value is not None and data.get(name) != value:
@@ -162,8 +185,12 @@ def _set_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Path
             _put_first(data, "dram-utilization", "auto")
     elif item.dram_utilization is not None and data.get("dram-utilization") != item.dram_utilization:
         _put_first(data, "dram-utilization", item.dram_utilization)
+    for name in ("dram_utilization", "require_power"):
+        if name in item.model_fields_set and getattr(item, name) is None:
+            data.pop(name.replace("_", "-"), None)
     if item.search_space is not None:
         data["search-space"] = _wanted_rows(wanted, data.get("search-space"), item.search_space, path)
+    return index
 
 
 def _put_first(data: dict[str, Any], name: str, value: Any) -> None:
@@ -177,7 +204,7 @@ def _put_first(data: dict[str, Any], name: str, value: Any) -> None:
     data.update(rest)
 
 
-def _find_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Path) -> int | None:
+def _find_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Path, named: set[int]) -> int | None:
     scenarios = wanted.data["scenarios"]
     existing: list[Any] = scenarios.get(scenario, [])
     here = [Item(scenario, index, data) for index, data in enumerate(existing)]
@@ -185,12 +212,11 @@ def _find_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, path: Pat
     # For each item as it stands here, the one it was at the origin.
     pairs = pair_items(there, here)
     if item.item == "new" or not (existing or there):
-        return _new_item(
-            wanted, scenario, item, [one for one, pair in zip(here, pairs, strict=True) if pair is None], path
-        )
+        added = [one for one, pair in zip(here, pairs, strict=True) if pair is None and one.index not in named]
+        return _new_item(wanted, scenario, item, added, path)
     if isinstance(item.item, int):
         if item.item < len(there):
-            return _counted(wanted, scenario, item, pairs, there[item.item])
+            return _counted(wanted, scenario, item, here, pairs, there, path)
         matching = [one for one in here if one.index == item.item]
     elif item.isl is not None or item.osl is not None:
         matching = [one for one in here if _has_lengths(one, item)]
@@ -222,11 +248,29 @@ def _new_item(wanted: WantedEntry, scenario: str, item: ScenarioItem, added: lis
 
 
 def _counted(
-    wanted: WantedEntry, scenario: str, item: ScenarioItem, pairs: Sequence[int | None], there: Item
+    wanted: WantedEntry,
+    scenario: str,
+    item: ScenarioItem,
+    here: Sequence[Item],
+    pairs: Sequence[int | None],
+    origin: Sequence[Item],
+    path: Path,
 ) -> int | None:
     """Where the origin's item stands now; one that is gone comes back, unless it is to go anyway."""
+    there = origin[item.item]
+    lengths = (item.isl or there.data.get("isl"), item.osl or there.data.get("osl"))
+    for other in origin:
+        if other is not there and other.lengths == lengths != there.lengths:
+            # Applied again, the two could not be told apart.
+            what = f"item {other.index} has these lengths already"
+            wanted.mistakes.append(Mistake(path, what, f"say what changes of item {other.index}, or remove it"))
+            return None
     if there.index in pairs:
         return pairs.index(there.index)
+    for one, pair in zip(here, pairs, strict=True):
+        # The lengths this spec gives it may be there already.
+        if pair is None and one.lengths == lengths != there.lengths:
+            return one.index
     if item.removes:
         return None
     items = wanted.data["scenarios"].setdefault(scenario, YamlList())
@@ -250,9 +294,22 @@ def _wanted_rows(wanted: WantedEntry, existing: Any, rows: Sequence[Any], path: 
     result = YamlList()
     for number, (row, pair) in enumerate(zip(rows, pairs, strict=True)):
         neighbours = [one for one in old if isinstance(one, Mapping)]
-        data = continued(old[pair], row, neighbours) if pair is not None else deepcopy(row)
-        _add_recipe(wanted, data, old[pair] if pair is not None else None, neighbours, (*path, "search-space", number))
+        kept = _without_nulls(row)
+        data = continued(old[pair], kept, neighbours) if pair is not None else deepcopy(kept)
+        if "srt-recipe" not in row:
+            here = (*path, "search-space", number)
+            _add_recipe(wanted, data, old[pair] if pair is not None else None, neighbours, here)
+        for name in ("srt-recipe", "eval-srt-recipe"):
+            if name in row and row[name] is None:
+                data.pop(name, None)
         result.append(data)
+    return result
+
+
+def _without_nulls(row: Mapping[str, Any]) -> YamlMap:
+    """A row as it should read: null stands for a field that it should not have."""
+    result = _like(row)
+    result.update({name: value for name, value in row.items() if value is not None})
     return result
 
 
@@ -287,8 +344,10 @@ def _placed(
     before: Sequence[str],
     neighbours: Sequence[Mapping[str, Any]],
 ) -> YamlMap:
-    order = next((list(one) for one in neighbours if name in one), None)
-    if order is not None:
+    order = next((_both_forms(one) for one in neighbours if name in one), None)
+    if order is None and name in CONCURRENCIES:
+        order = next((_both_forms(one) for one in neighbours), None)
+    if order is not None and name in order:
         return _inserted(data, name, value, [*order[: order.index(name)], name])
     known = [key for key in before if key in data]
     last = known[-1] if known else None
@@ -300,6 +359,13 @@ def _placed(
         if key == last:
             result[name] = value
     return result
+
+
+def _both_forms(row: Mapping[str, Any]) -> list[str]:
+    """The row's fields in order, with list and range of its concurrencies in the place of the one it has."""
+    order = [name for name in row if name not in CONCURRENCIES]
+    place = next((index for index, name in enumerate(row) if name in CONCURRENCIES), None)
+    return order if place is None else [*order[:place], *CONCURRENCIES, *order[place:]]
 
 
 def _add_recipe(

@@ -23,6 +23,13 @@ def plan_findings(
         yield from _recipe_findings(checkout, wanted, key)
 
 
+def given_up_findings(path: str, given_up: Sequence[str]) -> Iterator[Finding]:
+    """What the branch's present entries promise and the spec does not ask for: it goes, but never silently."""
+    for what in given_up:
+        message = f"the branch's present entry has {what}; the spec does not ask for it, so it goes"
+        yield Finding("entry-replaced", Severity.WARNING, path, 0, message, "say it under changelog: to keep it")
+
+
 def _spec_findings(reading: SpecReading, unknown_omits: Sequence[str]) -> Iterator[Finding]:
     spec = reading.require()
     if spec.title is not None and len(spec.title.en) > LONGEST_SUBJECT:
@@ -49,12 +56,19 @@ def _spec_findings(reading: SpecReading, unknown_omits: Sequence[str]) -> Iterat
 
 
 def _recipe_findings(checkout: Checkout, wanted: Checkout, key: KeyChange) -> Iterator[Finding]:
-    """Recipes that the entry names and nobody can judge here: their folder is not in the checkout either."""
+    """Recipes that the entry names and the plan removes, or that nobody can judge here, for want of their folder."""
     told: set[str] = set()
     for item, row in key.entry.rows():
         for found in find_recipes(wanted.after, key.entry, item, row):
-            if isinstance(found, Missing) and found.path not in told and not checkout.can_judge(found):
+            if not isinstance(found, Missing) or found.path in told:
+                continue
+            place = wanted.after.place(key.key)
+            if checkout.read(found.path) is not None:
                 told.add(found.path)
-                place = wanted.after.place(key.key)
+                message = f"{found.path} goes, but a row of {key.key} names it"
+                hint = "drop its remove: true, or let the row name another recipe"
+                yield Finding("recipe-missing", Severity.ERROR, place.path, place.line, message, hint)
+            elif not checkout.can_judge(found):
+                told.add(found.path)
                 message = f"{found.path} could not be judged: {found.reason}"
                 yield Finding("recipe-missing", Severity.INFO, place.path, place.line, message)

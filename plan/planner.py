@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +12,22 @@ from ..checkout.snapshot import Snapshot
 from ..derive.compare import compare
 from ..derive.figures import CheckoutFigures
 from ..schema.errors import UsageError
-from ..schema.master import Entry
+from ..schema.master import Entry, Row
 from ..schema.master_rules import entry_mistakes
+from ..schema.recipe import parse_reference
 from ..schema.results import Derived
 from ..schema.spec import KeyChange, Spec
 from ..schema.spec_reader import SpecReading, layout_mistakes
-from ..schema.strict import Mistake
-from ..schema.yaml_text import Path, YamlFloat
+from ..schema.strict import Mistake, inside_checkout
+from ..schema.yaml_text import Path, YamlFloat, load
+from .anchors import ensure_reads_as
 from .changelog import plan_changelog
 from .entries import AutoItem, WantedEntry, want
-from .findings import plan_findings
+from .findings import given_up_findings, plan_findings
 from .model import Plan
-from .texts import Texts, write_entry, write_recipe, write_recipe_file
-from .values import derived_values
+from .recipe_files import recipe_file_mistakes, write_recipe_file
+from .texts import Texts, write_entry, write_recipe
+from .values import derived_values, relative_values, sizing_values
 
 if TYPE_CHECKING:
     from .recipes import WantedRecipe
@@ -55,6 +58,7 @@ def make_plan(reading: SpecReading, checkout: Checkout, *, number: int | None = 
     work = _Work(reading, spec, checkout)
     for index, change in enumerate(spec.changes):
         _want_entry(work, change, ("changes", index))
+    work.mistakes += recipe_file_mistakes(checkout, spec.changes)
     reading.refuse(work.mistakes)
     for index, change in enumerate(spec.changes):
         _want_recipes(work, change, ("changes", index))
@@ -94,7 +98,9 @@ def _key_mistakes(change: dict[str, Any], checkout: Checkout, path: Path) -> Ite
         yield Mistake((*path, "config-key"), f"no config key {str(key)!r}", _nearest(checkout, key))
     for name in ("like", "after"):
         other = change.get(name)
-        if isinstance(other, str) and other not in checkout.after.keys:
+        # A new key may start as a copy of one that this branch retires.
+        at_base = (name == "like" or exists) and other in checkout.before.keys
+        if isinstance(other, str) and other not in checkout.after.keys and not at_base:
             yield Mistake((*path, name), f"no config key {str(other)!r}", _nearest(checkout, other))
 
 
@@ -106,13 +112,30 @@ def _nearest(checkout: Checkout, key: str) -> str:
 def _want_entry(work: _Work, change: KeyChange, path: Path) -> None:
     key = change.config_key
     before = work.checkout.entry(key)
-    start = work.checkout.entry(change.like) if change.like is not None and before is None else None
-    origin = work.checkout.entry_at_base(key) or (work.checkout.entry(change.like) if change.like else None)
+    sibling = change.like or ""
+    start = work.checkout.entry(sibling) or work.checkout.entry_at_base(sibling)
+    origin = work.checkout.entry_at_base(key) or start
     wanted = want(change, before, start, origin, path)
+    wanted.mistakes += _reference_mistakes(change, path)
     if change.entry is not None and before is None and _relative(work.checkout, wanted) is None:
         wanted.mistakes.append(Mistake((*path, "entry"), "no relative to stand behind", "say after: <key>"))
     work.entries[key] = wanted
     work.mistakes += wanted.mistakes
+
+
+def _reference_mistakes(change: KeyChange, path: Path) -> Iterator[Mistake]:
+    """Recipes of rows that stand outside the checkout."""
+    for scenario, items in change.scenarios.items():
+        for number, item in enumerate(items or ()):
+            rows: Sequence[Any] = item.search_space or ()  # validated, but still the author's own mappings
+            for place, row in enumerate(rows):
+                for reference in Row(row).recipe_references:
+                    try:
+                        inside_checkout(parse_reference(reference).path)
+                    except ValueError as error:
+                        what, _, hint = str(error).partition("; ")
+                        at: Path = (*path, "scenarios", scenario, number, "search-space", place)
+                        yield Mistake(at, what, hint)
 
 
 def _relative(checkout: Checkout, wanted: WantedEntry) -> str | None:
@@ -221,7 +244,8 @@ def _in_spec(change: KeyChange, path: Path) -> Path:
     if change.entry is not None:
         return ("entry", *path)
     if path[:1] != ("scenarios",) or len(path) < 3:
-        return ("set", *path) if path and path[0] in change.top_fields else ()
+        named = path[:1] == ("scenarios",) and any(path[1:] in ((), (name,)) for name in change.scenarios)
+        return path if named else ("set", *path) if path and path[0] in change.top_fields else ()
     _, scenario, index = path[:3]
     items = change.scenarios.get(scenario)  # type: ignore[call-overload]
     if not items:
@@ -233,12 +257,12 @@ def _in_spec(change: KeyChange, path: Path) -> Path:
 def _write_texts(work: _Work) -> Texts:
     written = _recipe_texts(work)
     texts = Texts(work.checkout.after)
-    for change in work.spec.changes:
+    # What goes may be what a new key starts from or stands behind, so it goes last.
+    for change in sorted(work.spec.changes, key=lambda change: change.remove):
         wanted = work.entries[change.config_key]
-        after = change.after or change.like or ""
-        if wanted.data is not None and wanted.key not in work.checkout.after.keys:
-            after = after or _relative(work.checkout, wanted) or ""
-        write_entry(texts, wanted, change, start_key=change.like or after, after_key=after)
+        after = _behind(work, change)
+        write_entry(texts, wanted, change, _entry_text(work.checkout, change.like or after), after)
+    _check_masters(work, texts)
     texts.wanted.update(written.wanted)
     texts.mistakes += written.mistakes
     for index, change in enumerate(work.spec.changes):
@@ -246,6 +270,44 @@ def _write_texts(work: _Work) -> Texts:
             path = work.checkout.after.recipe(recipe_file.file).path
             write_recipe_file(texts, recipe_file, path, ("changes", index, "recipes", number))
     return texts
+
+
+def _check_masters(work: _Work, texts: Texts) -> None:
+    """Entries are written one by one; in a file with anchors, one may have reached another."""
+    after = work.checkout.after
+    for file, text in texts.wanted.items():
+        if text is None or "&" not in text + after.master_text(file) or file not in after.layout.masters:
+            continue
+        data = load(after.master_text(file), file)
+        changed = {key: entry.data for key, entry in work.entries.items() if _master_of(work, key) == file}
+        wanted = {key: value for key, value in {**data, **changed}.items() if value is not None}
+        ensure_reads_as(text, wanted, file)
+
+
+def _master_of(work: _Work, key: str) -> str:
+    known = work.checkout.after.keys
+    if key in known:
+        return known[key].file
+    change = next(change for change in work.spec.changes if change.config_key == key)
+    behind = _behind(work, change)
+    return known[behind].file if behind else ""
+
+
+def _behind(work: _Work, change: KeyChange) -> str:
+    """The key that a new one stands behind, empty for one that is there."""
+    known = work.checkout.after.keys
+    if change.remove or change.config_key in known:
+        return ""
+    asked = change.after or change.like or ""
+    return asked if asked in known else _relative(work.checkout, work.entries[change.config_key]) or ""
+
+
+def _entry_text(checkout: Checkout, key: str) -> str:
+    """An entry's lines as they stand now, at the base where it is gone; empty for no key."""
+    for snapshot in (checkout.after, checkout.before):
+        if place := snapshot.keys.get(key):
+            return snapshot.master_text(place.file)[place.block.start : place.block.end]
+    return ""
 
 
 def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
@@ -262,7 +324,14 @@ def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
         edits = (*edits, changelog.edit)
         wanted = work.checkout.with_overlay({edit.path: edit.after for edit in edits})
     flags = work.spec.changelog[0].flags if len(work.spec.changelog) == 1 else ()
-    derived = (*work.derived, *derived_values(change, wanted.after, flags))
+    sizing = (value for recipe in work.recipes.values() for value in sizing_values(recipe))
+    new = [key for key, one in work.entries.items() if one.before is None and one.data is not None]
+    relatives = (value for key in new for value in relative_values(key, work.checkout.after))
+    derived = (*work.derived, *relatives, *derived_values(change, wanted.after, flags), *sizing)
+    findings = (
+        *plan_findings(work.reading, work.checkout, wanted, change, changelog.unknown_omits),
+        *given_up_findings(work.checkout.layout.changelog, changelog.given_up),
+    )
     return Plan(
         spec=work.spec,
         checkout=work.checkout,
@@ -272,6 +341,6 @@ def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
         derived=derived,
         lines=changelog.lines,
         entry=changelog.text,
-        findings=tuple(plan_findings(work.reading, work.checkout, wanted, change, changelog.unknown_omits)),
+        findings=findings,
         pull_request=changelog.number,
     )

@@ -45,6 +45,14 @@ class NewBlock:
     before: str
 
 
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """What a knob came to at one point."""
+
+    point: Point
+    assignment: Assignment
+
+
 @dataclass(slots=True)
 class WantedRecipe:
     """One recipe while its wanted state is worked out; `data` are the blocks that stay, in the file's order."""
@@ -56,6 +64,7 @@ class WantedRecipe:
     removed: list[str] = field(default_factory=list)
     comments: dict[str, str | None] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
+    sized: list[Sized] = field(default_factory=list)
 
     @property
     def now(self) -> Recipe:
@@ -250,16 +259,16 @@ def _fill(
     effective = Variant("", deep_merge(block.effective(), {"roles": {"agg": {"args": own["args"], "env": own["env"]}}}))
     spellings = _spellings(recipe)
     for one in _assignments(entry, point, knobs, effective, spellings, block.new):
+        recipe.sized.append(Sized(point, one))
         place = OWN_PLACES[one.where]
         block.set((*place, one.name), one.value, order=_knob_names(entry, one, block, place))
     for where, place in OWN_PLACES.items():
         for name, value in own[where].items():
-            known = (
-                spelled_as(str(name), (*_keys(block.effective(), place), *spellings)) if where == "args" else str(name)
-            )
-            block.set((*place, known), value)
+            if where == "args" and isinstance(name, str):
+                name = spelled_as(name, (*_keys(block.effective(), place), *spellings))
+            block.set((*place, name), value)
     for name, value in own["patch"].items():
-        block.set((str(name),), value)
+        block.set((name,), value)
     block.tidy()
 
 

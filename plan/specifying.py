@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..checkout.snapshot import Snapshot
-from ..derive.change import ItemChange, KeyChange, RecipeChange
+from ..derive.change import ItemChange, KeyChange, RecipeChange, RowChange
 from ..schema.changelog import Entry
 from ..schema.yaml_text import YamlList, YamlMap, plain
 from ..writers.yaml_render import render_block
@@ -14,6 +14,7 @@ from .branch import Branch
 from .describing import own_entries
 
 OPTIONAL = ("disagg", "router", "kv-p2p-transfer")
+KEPT_FIELDS = ("srt-recipe", "eval-srt-recipe")  # of a row: left out of a spec, they stay
 
 
 def specify(branch: Branch) -> tuple[str, tuple[str, ...]]:
@@ -26,7 +27,7 @@ def specify(branch: Branch) -> tuple[str, tuple[str, ...]]:
     changelog = _changelog(branch, own)
     if changelog:
         data["changelog"] = changelog
-    left = (*left, *branch.change.other_files)
+    left = (*left, *(script.path for script in branch.change.scripts), *branch.change.other_files)
     head = "".join(f"# Not in this spec, left as it is: {path}\n" for path in left)
     return head + "".join(render_block(name, value) for name, value in data.items()), left
 
@@ -93,6 +94,22 @@ def _item(item: ItemChange, several: bool) -> YamlMap:
             data[name] = YamlList(value)
         elif item.before is None or plain(item.before.data.get(name)) != plain(value):
             data[name] = value
+    if item.before is not None:
+        data.update({name: None for name in item.before.data if name not in item.after.data})
+        data["search-space"] = YamlList(_row(row) for row in item.rows if row.after is not None)
+    return data
+
+
+def _row(row: RowChange) -> Mapping[str, Any]:
+    """A row as it now reads; null for a recipe reference that it no longer has, since left out it would stay."""
+    assert row.after is not None
+    before = row.before.data if row.before is not None else {}
+    gone = [name for name in KEPT_FIELDS if name in before and name not in row.after.data]
+    if not gone:
+        return row.after.data
+    data = YamlMap(row.after.data)
+    data.flow = bool(getattr(row.after.data, "flow", False))
+    data.update(dict.fromkeys(gone))
     return data
 
 
@@ -100,7 +117,7 @@ def _place_recipes(branch: Branch, changes: list[YamlMap]) -> tuple[str, ...]:
     """Every changed YAML recipe under a key that names it; the paths of those no changed key names."""
     left = []
     by_key = {str(change["config-key"]): change for change in changes}
-    for recipe in branch.change.recipes:
+    for recipe in (*branch.change.recipes, *branch.change.tables):
         owner = next((by_key[key] for key in recipe.keys if key in by_key and "remove" not in by_key[key]), None)
         if owner is None:
             owner = next((change for change in changes if "remove" not in change), None)

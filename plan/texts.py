@@ -11,8 +11,8 @@ from ..checkout.snapshot import Snapshot
 from ..derive.pairing import pair_for_writer
 from ..schema.errors import StateError
 from ..schema.results import Edit
-from ..schema.spec import KeyChange, RecipeFileChange
-from ..schema.strict import Mistake, merged
+from ..schema.spec import KeyChange
+from ..schema.strict import Mistake
 from ..schema.yaml_text import Path
 from ..writers.block_comment import put_block_comment
 from ..writers.yaml_blocks import (
@@ -24,9 +24,10 @@ from ..writers.yaml_blocks import (
     replace_block,
     without_comments,
 )
-from ..writers.yaml_comments import put_comment, put_comments
+from ..writers.yaml_comments import put_comments
 from ..writers.yaml_edit import rewrite
 from ..writers.yaml_pairing import by_likeness
+from .anchors import ensure_reads_as
 from .entries import WantedEntry
 from .places import UnknownPlace, entry_place, recipe_place
 
@@ -57,38 +58,31 @@ class Texts:
         return tuple(found)
 
 
-def write_entry(texts: Texts, wanted: WantedEntry, change: KeyChange, start_key: str, after_key: str) -> None:
+def write_entry(texts: Texts, wanted: WantedEntry, change: KeyChange, start_text: str, after_key: str) -> None:
     """Put one wanted entry into its master config: in place, or as a new entry behind `after_key`.
 
-    A new entry takes the shape of `start_key`'s: order, indentation, row style.
+    A new entry takes the shape of `start_text`'s: order, indentation, row style.
     """
     place = texts.snapshot.keys.get(wanted.key)
     if wanted.data is None:
         if place is not None:
             _remove_entry(texts, wanted.key, place.file, archive=change.archive)
         return
+    file = place.file if place is not None else texts.snapshot.keys[after_key].file
+    text = _require(texts, file)
+    old = _block_text(text, wanted.key) if place is not None else rename_block(without_comments(start_text), wanted.key)
+    block = rewrite(old, {wanted.key: wanted.data}, pair=_pair, file=file)
+    # The comment above the key stands outside the block, so it takes the whole file.
+    found = {name: _entry_path(texts, wanted, name) for name in change.comments if name != "key"}
+    comments = {path: change.comments[name] for name, path in found.items() if path is not None}
+    block = put_comments(block, comments, file=file) if comments else block
+    if block.startswith("#"):
+        what = "the whole entry stands on one line; only key can have a comment"
+        texts.mistakes.append(Mistake((*wanted.spec_path, "comments"), what, "write it as comments: {key: …}"))
     if place is not None:
-        file = place.file
-        text = _require(texts, file)
-        block = _block_text(text, wanted.key)
-        block = rewrite(block, {wanted.key: wanted.data}, pair=_pair, file=file)
-        for name, comment in change.comments.items():
-            # The comment above the key stands outside the block, so it takes the whole file.
-            if name != "key" and (path := _entry_path(texts, wanted, name, change)) is not None:
-                block = put_comment(block, path, comment, file=file)
         text = replace_block(text, wanted.key, block, file=file)
-        if "key" in change.comments:
-            text = put_block_comment(text, wanted.key, change.comments["key"], file=file)
-        texts.wanted[file] = text
-        return
-    file = texts.snapshot.keys[after_key].file
-    source = texts.snapshot.keys[start_key]
-    block = rename_block(without_comments(_block_text(_require(texts, source.file), start_key)), wanted.key)
-    block = rewrite(block, {wanted.key: wanted.data}, pair=_pair, file=file)
-    for name, comment in change.comments.items():
-        if name != "key" and (path := _entry_path(texts, wanted, name, change)) is not None:
-            block = put_comment(block, path, comment, file=file)
-    text = insert_block_after(_require(texts, file), after_key, block, file=file)
+    else:
+        text = insert_block_after(text, after_key, block, file=file)
     if "key" in change.comments:
         text = put_block_comment(text, wanted.key, change.comments["key"], file=file)
     texts.wanted[file] = text
@@ -111,7 +105,7 @@ def _block_text(text: str, name: str) -> str:
     return text[block.start : block.end]
 
 
-def _entry_path(texts: Texts, wanted: WantedEntry, name: str, change: KeyChange) -> Path | None:
+def _entry_path(texts: Texts, wanted: WantedEntry, name: str) -> Path | None:
     try:
         return entry_place(wanted, name)
     except UnknownPlace as error:
@@ -152,8 +146,9 @@ def write_recipe(texts: Texts, recipe: WantedRecipe, spec_path: Path) -> None:
             text = insert_block_after(text, block.after, rendered)
         else:
             text = insert_block_before(text, block.before, rendered)
-    for name in recipe.removed:
+    for name in dict.fromkeys(recipe.removed):
         text = remove_block(text, name)
+    ensure_reads_as(text, recipe.now.data, recipe.path)
     texts.wanted[recipe.path] = _recipe_comments(texts, text, recipe, recipe.comments, spec_path)
 
 
@@ -170,49 +165,3 @@ def _recipe_comments(
         except UnknownPlace as error:
             texts.mistakes.append(Mistake((*spec_path, "comments", name), str(error)))
     return put_comments(text, found, file=recipe.path) if found else text
-
-
-def write_recipe_file(texts: Texts, change: RecipeFileChange, path: str, spec_path: Path) -> None:
-    """Patch, create or remove any YAML recipe as a whole."""
-    old = texts.text(path)
-    if change.remove:
-        texts.wanted[path] = None
-        return
-    if change.create is not None:
-        if old is not None:
-            texts.wanted[path] = rewrite(old, change.create, file=path)
-        else:
-            texts.wanted[path] = render_document(change.create)
-    else:
-        if old is None:
-            texts.mistakes.append(Mistake((*spec_path, "file"), f"{path} is not there to be patched", "create it"))
-            return
-        recipe = texts.snapshot.recipe_file(path)
-        data = recipe.data if recipe is not None else {}
-        texts.wanted[path] = rewrite(old, merged(data, change.patch or {}), file=path)
-    for name, comment in change.comments.items():
-        now = _require(texts, path)
-        try:
-            data = change.create if change.create is not None else merged(_data(texts, path), change.patch or {})
-            texts.wanted[path] = put_comment(now, recipe_place(data, name), comment, file=path)
-        except UnknownPlace as error:
-            texts.mistakes.append(Mistake((*spec_path, "comments", name), str(error)))
-
-
-def _data(texts: Texts, path: str) -> Mapping[str, Any]:
-    recipe = texts.snapshot.recipe_file(path)
-    return recipe.data if recipe is not None else {}
-
-
-def render_document(data: Mapping[str, Any]) -> str:
-    """A whole new recipe: top-level blocks in the spec's order, one empty line around those that are mappings."""
-    parts: list[str] = []
-    previous_is_block = False
-    for name, value in data.items():
-        is_block = isinstance(value, Mapping) and bool(value)
-        if parts and (is_block or previous_is_block):
-            parts.append("\n")
-        parts.append(render_block(str(name), value))
-        previous_is_block = is_block
-    return "".join(parts)
-

@@ -41,9 +41,10 @@ class VariantBlock:
         """
         if isinstance(value, Mapping) and isinstance(self._current(path), Mapping):
             for key, below in value.items():
-                self.set((*path, str(key)), below)
+                self.set((*path, key), below)
         elif value is None:
-            self._delete(path)
+            if _at(self.effective(), path) is not _ABSENT:
+                self._delete(path)
         elif plain(self._current(path)) != plain(value):
             self._write(path, value, order)
 
@@ -71,11 +72,17 @@ def _prune(data: dict[Any, Any]) -> None:
                 del data[key]
 
 
-def _parent(data: dict[Any, Any], path: Path) -> dict[Any, Any]:
+def _parent(data: dict[Any, Any], path: Path, base: Any = None) -> dict[Any, Any]:
+    """The mapping that holds the path's last step, made where it is not there.
+
+    A mapping in place of another value, such as a null that deletes, does not bring back what `base` has there.
+    """
     for step in path[:-1]:
         below = data.get(step)
+        base = base.get(step) if isinstance(base, Mapping) else None
         if not isinstance(below, dict):
-            below = data[step] = YamlMap()
+            hidden = base if step in data and isinstance(base, Mapping) else {}
+            below = data[step] = YamlMap(dict.fromkeys(hidden))
         data = below
     return data
 
@@ -110,7 +117,7 @@ class OwnBlock(VariantBlock):
             _parent(self.data, path)[path[-1]] = None
 
     def _write(self, path: Path, value: Any, order: Order) -> None:
-        _put(_parent(self.data, path), path[-1], value, order)
+        _put(_parent(self.data, path, self.base), path[-1], value, order)
 
 
 class ZipBlock(VariantBlock):
@@ -128,7 +135,10 @@ class ZipBlock(VariantBlock):
         self._write(path, None, ((), ()))
 
     def _write(self, path: Path, value: Any, order: Order) -> None:
-        parent = _parent(self.data, path)
+        if (found := self._zipped_above(path)) is not None:
+            self._write_within(found, path, value, order)
+            return
+        parent = _parent(self.data, path, self.base)
         old = parent.get(path[-1], _ABSENT)
         if isinstance(old, list):
             values = [old[place if len(old) > 1 else 0] for place in range(self.size)]
@@ -146,6 +156,19 @@ class ZipBlock(VariantBlock):
         written = YamlList(values)
         written.flow = getattr(old, "flow", True)
         _put(parent, path[-1], written, order)
+
+    def _zipped_above(self, path: Path) -> int | None:
+        """How many steps of the path lead to a list that holds one mapping per variant, if any does."""
+        for length in range(1, len(path)):
+            if isinstance(_at(self.data, path[:length]), list):
+                return length
+        return None
+
+    def _write_within(self, length: int, path: Path, value: Any, order: Order) -> None:
+        """Write below a list of mappings, into this variant's own one."""
+        own = OwnBlock(_at(self.base, path[:length]), _share(_at(self.data, path[:length]), self.index), new=False)
+        own._write(path[length:], value, order)
+        self._write(path[:length], own.data, order=((), ()))
 
     @staticmethod
     def without(data: Any, indices: Sequence[int]) -> Any:

@@ -25,9 +25,7 @@ FLAGS = ("append-only", *EVAL_FLAGS)
 FIELDS = ("config-keys", "scenario-type", "description", "pr-link", *FLAGS)
 
 _CANONICAL_LINK = re.compile(re.escape(PULL_REQUESTS) + r"([1-9][0-9]*)")
-_NUMBERED_LINK = re.compile(
-    r"\s*" + re.escape(PULL_REQUESTS) + r"([1-9][0-9]*)(?:[/?#]\S*)?\s*", re.IGNORECASE
-)
+_NUMBERED_LINK = re.compile(r"\s*" + re.escape(PULL_REQUESTS) + r"([1-9][0-9]*)(?:[/?#]\S*)?\s*", re.IGNORECASE)
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._*/+-]*")
 _PLAIN_LINK = re.compile(r"https?://[A-Za-z0-9._~/?=&%+-]+|XXX")
 # Not printable to every YAML reader, or invisible, or able to reorder what a reviewer sees.
@@ -73,9 +71,7 @@ def pull_request_link(number: int | None) -> str:
     if number is None:
         return PULL_REQUESTS + PLACEHOLDER
     if number < 1:
-        raise UsageError(
-            f"{number} is not the number of a pull request", hint="allowed: a whole number from 1"
-        )
+        raise UsageError(f"{number} is not the number of a pull request", hint="allowed: a whole number from 1")
     return f"{PULL_REQUESTS}{number}"
 
 
@@ -133,9 +129,7 @@ def quoted(text: str, field: str = "text") -> str:
     """The text as a double-quoted YAML scalar on one line, or UsageError for what needs a second line."""
     bad = _UNCARRIED.search(text)
     if bad:
-        what = (
-            f"`{field}`: character U+{ord(bad[0]):04X} at position {bad.start() + 1} cannot stand in one line"
-        )
+        what = f"`{field}`: character U+{ord(bad[0]):04X} at position {bad.start() + 1} cannot stand in one line"
         hint = "write one line of text; further lines are further items" if bad[0] in "\n\r" else "remove it"
         raise UsageError(what, hint=hint)
     return '"' + _ESCAPED.sub(_escape, text) + '"'
@@ -206,9 +200,7 @@ def _root(text: str | bytes) -> MappingNode:
     node = compose(text)
     if isinstance(node, SequenceNode) and len(node.value) == 1 and isinstance(node.value[0], MappingNode):
         return node.value[0]
-    raise YamlTextError(
-        "not one changelog entry", where=Place("", 1), hint="an entry starts with `- config-keys:`"
-    )
+    raise YamlTextError("not one changelog entry", where=Place("", 1), hint="an entry starts with `- config-keys:`")
 
 
 def _fields_of(root: MappingNode) -> Mapping[str, Any]:
@@ -283,9 +275,7 @@ def _list_problems(name: str, line: int, value: object) -> Iterator[EntryProblem
         if not isinstance(item, str):
             yield EntryProblem(line, name, f"`{name}` holds text, not {item!r}", "put it in double quotes")
         elif name == "scenario-type" and item not in SCENARIO_TYPES:
-            yield EntryProblem(
-                line, name, f"no scenario type `{item}`", f"allowed: {', '.join(SCENARIO_TYPES)}"
-            )
+            yield EntryProblem(line, name, f"no scenario type `{item}`", f"allowed: {', '.join(SCENARIO_TYPES)}")
 
 
 def _flag_conflicts(root: MappingNode) -> Iterator[EntryProblem]:
@@ -295,6 +285,4 @@ def _flag_conflicts(root: MappingNode) -> Iterator[EntryProblem]:
     for ruler in ("append-only", "no-evals"):
         for name in EVAL_FLAGS:
             if name in lines and ruler in lines and name != ruler:
-                yield EntryProblem(
-                    lines[name], name, f"`{ruler}` excludes `{name}`", "keep one of the two flags"
-                )
+                yield EntryProblem(lines[name], name, f"`{ruler}` excludes `{name}`", "keep one of the two flags")

@@ -144,9 +144,7 @@ VLLM = Engine(
     graph_rule=GraphRule.TOKENS,
     drafts=(DraftKnob(Knob("num_speculative_tokens", parent="speculative-config")),),
     alternatives=(),
-    acceptance=(
-        AcceptanceKnob(Knob("synthetic_acceptance_length", parent="speculative-config"), Relation.LENGTH),
-    ),
+    acceptance=(AcceptanceKnob(Knob("synthetic_acceptance_length", parent="speculative-config"), Relation.LENGTH),),
     dcp_size=Knob("decode-context-parallel-size"),
     offload=(),
 )
@@ -161,9 +159,7 @@ TRTLLM = Engine(
     graph_rule=None,
     drafts=(DraftKnob(Knob("max_draft_len", parent="speculative_config")),),
     alternatives=(DraftKnob(Knob("num_nextn_predict_layers", parent="speculative_config")),),
-    acceptance=(
-        AcceptanceKnob(Knob("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS", "env"), Relation.ACCEPTED),
-    ),
+    acceptance=(AcceptanceKnob(Knob("TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS", "env"), Relation.ACCEPTED),),
     dcp_size=None,
     offload=(OffloadKnob(Knob("host_cache_size", parent="kv_cache_config"), Scope.RANK, "bytes"),),
 )

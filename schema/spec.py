@@ -51,6 +51,8 @@ def _as_list(value: object) -> object:
 
 
 def _utilization(value: object) -> object:
+    if value is None:
+        return value
     allowed = "allowed: auto, or a number more than 0 and at most 1"
     if value == "auto":
         return value

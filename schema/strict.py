@@ -41,7 +41,10 @@ def control_character(text: str, *, lines: bool = False) -> str:
     """The first control character in the text as `\\n` or `\\x1b`, empty where there is none."""
     for character in text:
         code = ord(character)
-        if (code < 32 or 127 <= code < 160 or character in "\u2028\u2029\ufeff") and not (lines and character == "\n"):
+        steering = code < 32 or 127 <= code < 160 or character in "\u2028\u2029\ufeff\ufffe\uffff"
+        # What turns the direction of text lets a reviewer read something else than what is there.
+        turning = character in "\u061c\u200e\u200f" or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069
+        if (steering or turning) and not (lines and character == "\n"):
             return ascii(character).strip("'")
     return ""
 

@@ -90,6 +90,8 @@ def compose(text: str, path: str = "") -> Node | None:
     yaml.version = (1, 1)
     try:
         node: Node | None = yaml.compose(text)
+    except RecursionError:
+        raise YamlTextError("the YAML is nested too deeply to be read", where=Place(path)) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = Place(path, mark.line + 1, mark.column + 1) if mark else Place(path)

@@ -55,7 +55,9 @@ def _span(layout: Layout, path: Path) -> tuple[int, int, str]:
         return (*_head(layout.text), "")
     child = child_at(layout, path)
     if child is None:
-        raise StateError(f"nothing stands at {_name(path)}", where=Place(layout.file), hint="name a key or row of the file")
+        raise StateError(
+            f"nothing stands at {_name(path)}", where=Place(layout.file), hint="name a key or row of the file"
+        )
     line = layout.line_start(child.start)
     before = layout.text[line : child.start]
     return layout.comment_start(child.start), line, before[: len(before) - len(before.lstrip())]

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from posixpath import commonpath
 
+from ...checkout.recipes import sku_of
 from ...schema.engines import engine_of
-from ...schema.master import Entry
+from ...schema.master import Entry, Item, Row
 from ...schema.results import Line
-from ..change import Change, KeyChange, one_side
-from ..wording import Arms, Phrase, concurrencies, lengths, listed, sentence
-from .rows import Figures, Told, arms_of, changed, full_name, row_lines, slug, utilization_lines
+from ..change import Change, ItemChange, KeyChange, RowChange, one_side
+from ..wording import Arms, Phrase, lengths, listed, sentence
+from .contents import component, contents_lines
+from .rows import arms_of, arms_with_points, row_lines, search_space_name
 from .settings import settings_lines
+from .tables import table_lines
+from .told import FIELD_WORDS, Figures, Told, changed, slug
+from .utilization import utilization_lines
 
-FIELD_WORDS = {
-    "model": ("the model", "模型"),
-    "runner": ("the runner", "runner"),
-    "framework": ("the framework", "框架"),
-    "precision": ("the precision", "精度"),
-    "router": ("the router", "路由"),
-    "kv-p2p-transfer": ("the KV transfer engine", "KV 传输引擎"),
-}
-SPECULATION = {"mtp": ("MTP", "MTP"), "draft_model": ("a draft model", "draft model")}
+# Kinds in the order of their weight; a new key's lines stand together.
+ORDER = (
+    "image", "router-image", "model", "precision", "framework", "runner", "key-added", "key-removed", "item-added",
+    "item-dropped", "arm-replaced", "offload", "points", "arm-added", "arm-dropped", "backend", "utilization",
+    "draft-tokens", "admission",
+)  # fmt: skip
+LAST = ("recipes-added", "recipes-removed", "unchanged")
 
 
 def derived_lines(
@@ -33,8 +36,14 @@ def derived_lines(
 ) -> tuple[Line, ...]:
     """The derived changelog lines for the given keys (None: all that changed), under the entry's flags."""
     changes = [one for one in change.keys if keys is None or one.key in keys]
-    told = {one.key: [*_key_lines(one, figures), *_recipe_lines(change, one)] for one in changes}
-    return tuple(_numbered([*_merged(told), *_scope_lines(flags if changes else ())]))
+    told = {one.key: [*_key_lines(change, one, figures), *_recipe_lines(change, one)] for one in changes}
+    new = {one.key for one in changes if one.before is None}
+    lines = list(_merged(told, new))
+    last = next((index for index, line in enumerate(lines) if _weight(line.id) > len(ORDER)), len(lines))
+    if any(one.entry.multinode and one.after is not None for one in changes):
+        # No row names the launchers' tables, so they are told once for the entry.
+        lines[last:last] = [_line(fact, (), several=False, every=0) for fact in table_lines(change.tables)]
+    return tuple(_numbered([*lines, *_scope_lines(flags if changes else ())]))
 
 
 def _numbered(lines: Sequence[Line]) -> Iterator[Line]:
@@ -59,33 +68,45 @@ def _scope_lines(flags: Sequence[tuple[str, bool | int]]) -> Iterator[Line]:
         if name in SCOPES and value is True:
             full = sentence(Phrase(*SCOPES[name]))
             yield Line(f"scope:{name}", full.en, full.zh)
+        elif name == "eval-min-prefill-ep":
+            full = sentence(Phrase(f"set {name} to {value} for the accuracy evals", f"精度评估的 {name} 为 {value}"))
+            yield Line(f"scope:{name}", full.en, full.zh)
 
 
-def _merged(told: dict[str, list[Told]]) -> Iterator[Line]:
-    """Lines in the order of the first key that has them; a fact of some keys only names those keys."""
-    several = len(told) > 1
+def _merged(told: dict[str, list[Told]], new: Collection[str]) -> Iterator[Line]:
+    """Lines by weight, then in the order of the first key that has them; a fact of some keys only names those keys."""
     where: dict[str, list[str]] = {}
     for key, facts in told.items():
         for fact in facts:
             where.setdefault(fact.words.en, []).append(key)
+    weighed: list[tuple[int, Line]] = []
     done: set[str] = set()
-    for facts in told.values():
+    for key, facts in told.items():
         for fact in facts:
-            if fact.words.en in done:
-                continue
-            done.add(fact.words.en)
-            keys = where[fact.words.en]
-            full = sentence(fact.words)
-            if not several or len(keys) == len(told):
-                yield Line(fact.id, full.en, full.zh)
-            elif fact.id in ("key-added", "key-removed"):
-                yield Line(f"{fact.id}@{keys[0]}", full.en, full.zh)
-            else:
-                named = listed([Phrase.same(key) for key in keys])
-                yield Line(f"{fact.id}@{keys[0]}", f"{named.en}: {full.en}", f"{named.zh}：{full.zh}")
+            if fact.words.en not in done:
+                done.add(fact.words.en)
+                weight = ORDER.index("key-added") if key in new else _weight(fact.id)
+                weighed.append((weight, _line(fact, where[fact.words.en], several=len(told) > 1, every=len(told))))
+    return (line for _, line in sorted(weighed, key=lambda pair: pair[0]))
 
 
-def _key_lines(change: KeyChange, figures: Figures) -> Iterator[Told]:
+def _weight(name: str) -> int:
+    stem = name.partition("@")[0].partition(":")[0]
+    if stem in LAST:
+        return len(ORDER) + 1 + LAST.index(stem)
+    return ORDER.index(stem) if stem in ORDER else len(ORDER)
+
+
+def _line(fact: Told, keys: Sequence[str], *, several: bool, every: int) -> Line:
+    if not several or len(keys) == every:
+        full = sentence(fact.words)
+        return Line(fact.id, full.en, full.zh)
+    named = listed([Phrase.same(key) for key in keys])
+    full = sentence(fact.words, None if fact.id in ("key-added", "key-removed") else named)
+    return Line(f"{fact.id}@{keys[0]}", full.en, full.zh)
+
+
+def _key_lines(whole: Change, change: KeyChange, figures: Figures) -> Iterator[Told]:
     if change.after is None:
         yield Told("key-removed", Phrase(f"remove {change.key}", f"移除 {change.key}"))
         return
@@ -97,25 +118,44 @@ def _key_lines(change: KeyChange, figures: Figures) -> Iterator[Told]:
     yield from row_lines(change, arms)
     yield from utilization_lines(change, arms, figures)
     yield from settings_lines(change, arms, figures)
-    yield from _unchanged(change, arms)
+    if not _may_run_otherwise(whole, change):
+        yield from _unchanged(change, arms)
+
+
+def _may_run_otherwise(whole: Change, change: KeyChange) -> bool:
+    """Whether what its points run changed in a file of which not everything is known: then no arm is unchanged."""
+    scripted = any(change.key in script.keys for script in whole.scripts)
+    return scripted or (change.entry.multinode and bool(whole.tables))
 
 
 def _unchanged(change: KeyChange, arms: Arms) -> Iterator[Told]:
-    """Arms that stay as they were, where others of the key did not and nothing changed for all of them."""
-    if change.fields or any(item.differences or item.before is None or item.after is None for item in change.items):
-        return
-    touched = {(point.item.index, point.point.row.identity) for point in change.points if point.differences}
-    kept, moved = [], False
+    """What stays as it was where other parts of the key did not, and nothing changed for all of them."""
+    touched = {
+        (point.item.scenario, point.item.index, point.point.row.identity)
+        for point in change.points
+        if point.differences
+    }
+    kept, moved = [], bool(change.fields)
     for item in change.items:
-        for row in item.rows:
-            if row.changed or one_side(row) or (item.item.index, row.row.identity) in touched:
-                moved = True
-            else:
-                kept.append(arms.name(item.item, row.row))
-    if kept and moved:
-        names = listed(list({name.en: name for name in kept}.values()))
-        verb = "is" if len({name.en for name in kept}) == 1 else "are"
+        whole = item.before is None or item.after is None or bool(item.differences)
+        same = [] if whole else [row for row in item.rows if not _moved(item, row, touched)]
+        if len(same) < len(item.rows) or whole:
+            moved = True
+        if len(same) == len(item.rows) and same and len(change.items) > 1:
+            kept.append(
+                Phrase(f"the {search_space_name(item.item)} search space", f"{search_space_name(item.item)} 搜索空间")
+            )
+        else:
+            kept += [arms.name(item.item, row.row) for row in same]
+    distinct = list(dict.fromkeys(kept))
+    if distinct and moved and not change.fields:
+        names = listed(distinct)
+        verb = "is" if len(distinct) == 1 else "are"
         yield Told("unchanged", names + Phrase(f" {verb} unchanged", "保持不变"))
+
+
+def _moved(item: ItemChange, row: RowChange, touched: Collection[Hashable]) -> bool:
+    return row.changed or one_side(row) or (item.scenario, item.item.index, row.row.identity) in touched
 
 
 def _recipe_lines(change: Change, key: KeyChange) -> Iterator[Told]:
@@ -138,7 +178,8 @@ def _field_lines(change: KeyChange) -> Iterator[Told]:
             yield Told("image", _image(difference.before, difference.after))
         elif difference.name != "model-prefix":
             en, zh = FIELD_WORDS.get(difference.name, (difference.name, difference.name))
-            yield Told(slug(difference.name), changed(en, difference.before, difference.after, zh=zh))
+            before, after = component(difference.before), component(difference.after)
+            yield Told(slug(difference.name), changed(en, before, after, zh=zh))
 
 
 def _image(before: object, after: object) -> Phrase:
@@ -146,34 +187,43 @@ def _image(before: object, after: object) -> Phrase:
 
 
 def _new_key(change: KeyChange, figures: Figures) -> Iterator[Told]:
-    entry = change.entry
     arms = arms_of(change)
-    yield Told("key-added", _introduction(entry))
-    yield Told("search-space", _search_space(change))
+    yield Told("key-added", _introduction(change.entry))
+    yield from _search_spaces(change.entry)
     yield from utilization_lines(change, arms, figures)
     yield from settings_lines(change, arms, figures)
+    yield from contents_lines(change, arms)
 
 
 def _introduction(entry: Entry) -> Phrase:
     engine = engine_of(entry.framework)
     title = engine.title if engine is not None and entry.framework == engine.name else entry.framework
-    speculation = [SPECULATION[mode] for mode in _speculation(entry) if mode in SPECULATION]
-    with_en = f" and {speculation[0][0]} speculative decoding" if speculation else ""
-    with_zh = f"，采用 {speculation[0][1]} 投机解码" if speculation else ""
+    modes = _speculation(entry)
+    # Rows say `mtp` for EAGLE3 and DSpark too (FACTS §5): quoted as it stands.
+    with_en = f", speculative decoding ({', '.join(modes)})" if modes else ""
+    with_zh = f"，启用投机解码（{'、'.join(modes)}）" if modes else ""
     mode = "disaggregated multi-node " if entry.disaggregated else "multi-node " if entry.multinode else ""
     mode_zh = "分离式多节点 " if entry.disaggregated else "多节点 " if entry.multinode else ""
     scenarios = listed([Phrase.same(name) for name in entry.scenarios])
+    sku = _sku(entry.runner)
     parts = _parts(entry)
     en = (
-        f"add {entry.key}: {mode}{scenarios.en} of {entry.model} in {entry.precision.upper()} on {entry.runner} "
+        f"add {entry.key}: {mode}{scenarios.en} of {entry.model} in {entry.precision.upper()} on {sku.en} "
         f"with {title}{with_en}, image {entry.image}{''.join(f', {part.en}' for part in parts)}"
     )
     zh = (
-        f"新增 {entry.key}：{entry.model}（{entry.precision.upper()}）在 {entry.runner} 上的 "
+        f"新增 {entry.key}：{entry.model}（{entry.precision.upper()}）在 {sku.zh} 上的 "
         f"{mode_zh}{scenarios.zh} 基准测试，"
         f"框架 {title}{with_zh}，镜像 {entry.image}{''.join(f'，{part.zh}' for part in parts)}"
     )
     return Phrase(en, zh)
+
+
+def _sku(runner: str) -> Phrase:
+    """`MI355X (cluster:mi355x-amds)`: the hardware, and the runner where that says more."""
+    sku = sku_of(runner)
+    name = sku.upper()
+    return Phrase.same(name) if sku == runner else Phrase(f"{name} ({runner})", f"{name}（{runner}）")
 
 
 def _parts(entry: Entry) -> list[Phrase]:
@@ -192,15 +242,15 @@ def _speculation(entry: Entry) -> list[str]:
     return list(dict.fromkeys(row.spec_decoding for _, row in entry.rows() if row.spec_decoding != "none"))
 
 
-def _search_space(change: KeyChange) -> Phrase:
-    """Every arm of a new key with its points."""
-    arms = arms_of(change)
-    parts = []
-    for item, row in change.entry.rows():
-        name = full_name(item, row, arms)
-        at = concurrencies(row.concurrencies)
-        parts.append(Phrase(f"{name.en} at {at.en}", f"{name.zh}：{at.zh}"))
-    items = list(change.entry.items())
-    size = lengths(items[0]) if len(items) == 1 else ""
-    head = Phrase(f"search space{f' at {size}' if size else ''}: ", f"搜索空间{f'（{size}）' if size else ''}：")
-    return head + Phrase("; ".join(part.en for part in parts), "；".join(part.zh for part in parts))
+def _search_spaces(entry: Entry) -> Iterator[Told]:
+    """Every arm of a new key with its points, one line for each kind of search space."""
+    spaces: dict[str, list[tuple[Item, Row]]] = {}
+    for item, row in entry.rows():
+        spaces.setdefault(search_space_name(item), []).append((item, row))
+    for name, rows in spaces.items():
+        item, _ = rows[0]
+        # The line says for which lengths it is, so that its arms need not.
+        told = arms_with_points(rows, Arms(rows))
+        size = lengths(item) or (item.scenario if len(spaces) > 1 else "")
+        head = Phrase(f"sweep {size}: " if size else "sweep ", f"扫描 {size}：" if size else "扫描 ")
+        yield Told("search-space" + (f":{slug(name)}" if len(spaces) > 1 else ""), head + told)

@@ -1,38 +1,17 @@
-"""Lines about the search space: arms and points that came and went, backends, settings, utilization."""
+"""Lines about the search space: arms and points that came and went, what took their place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
 
-from ...schema.master import Entry, Item, Point, Row
+from ...schema.master import Item, Point, Row
 from ..change import ItemChange, KeyChange, RowChange
-from ..wording import BACKENDS, Arms, Phrase, concurrencies, lengths, listed, offload, topology, value
+from ..wording import Arms, Phrase, backend_title, concurrencies, lengths, topology, with_offload
+from .contents import contents_lines
+from .told import Told, slug
 
 # So many added or dropped arms have a line each.
 MOST_ARMS = 2
-
-
-class Figures(Protocol):
-    """The numbers that prose quotes, worked out elsewhere from the checkout's own facts."""
-
-    def budget(self, entry: Entry, row: Row, utilization: Any) -> int | None:
-        """GB of host DRAM the row may take at that utilization; None where the hardware is not known."""
-
-    def tier(self, entry: Entry, row: Row) -> str:
-        """The row's tier as `4 × 256 GiB = 1099.5 GB`, empty where its size is not known."""
-
-    def acceptance(self, entry: Entry, draft_tokens: int) -> tuple[str, ...]:
-        """The golden acceptance lengths of every curve that may be meant, as the curves spell them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One fact told: the stem of its line's id and the words."""
-
-    id: str
-    words: Phrase
 
 
 def arms_of(change: KeyChange) -> Arms:
@@ -43,24 +22,18 @@ def arms_of(change: KeyChange) -> Arms:
     return Arms(rows)
 
 
-def slug(name: str) -> str:
-    """A name as part of an id: `TP4+DCP4` is `tp4-dcp4`."""
-    words = "".join(sign if sign.isalnum() else " " for sign in name.lower()).split()
-    return "-".join(words)
-
-
 def row_lines(change: KeyChange, arms: Arms) -> Iterator[Told]:
     """What became of the key's rows and points."""
     for item in change.items:
         if item.before is None or item.after is None:
-            yield _item_line(item, arms)
+            yield _item_line(item)
             continue
         replaced = _replacements(item)
-        told = [one for row in item.rows if id(row) not in replaced for one in _row_line(item, row, arms)]
+        told = list(_row_lines(item, [row for row in item.rows if id(row) not in replaced], arms))
         yield from _gathered(told)
         for was, now in dict.fromkeys(replaced.values()):
             yield _replacement(item, item.rows[was], item.rows[now], arms)
-    yield from _contents_lines(change, arms)
+    yield from contents_lines(change, arms)
 
 
 def _gathered(told: list[Told]) -> Iterator[Told]:
@@ -76,23 +49,39 @@ def _gathered(told: list[Told]) -> Iterator[Told]:
     yield from told
 
 
-def _item_line(item: ItemChange, arms: Arms) -> Told:
-    """A whole search space that came or went, with its arms."""
-    where = f"{lengths(item.item)} {item.item.scenario}".strip()
-    parts = []
-    for row in item.item.rows:
-        name = full_name(item.item, row, arms)
-        at = concurrencies(row.concurrencies)
-        parts.append(Phrase(f"{name.en} at {at.en}", f"{name.zh}：{at.zh}"))
-    en, zh = "; ".join(part.en for part in parts), "；".join(part.zh for part in parts)
-    if item.after is None:
-        return Told(
-            f"item-dropped:{slug(where)}",
-            Phrase(f"drop the {where} search space: {en}", f"移除 {where} 搜索空间：{zh}"),
-        )
-    return Told(
-        f"item-added:{slug(where)}", Phrase(f"add a {where} search space: {en}", f"新增 {where} 搜索空间：{zh}")
-    )
+def arms_with_points(rows: Sequence[tuple[Item, Row]], arms: Arms) -> Phrase:
+    """`TP4 at C1 and C2; TP8 at C4`: rows of one name, whatever else tells them apart, are one arm."""
+    parts = [
+        Phrase(f"{name.en} at {at.en}", f"{name.zh}：{at.zh}")
+        for name, values in _by_name(rows, arms)
+        for at in (concurrencies(values),)
+    ]
+    return Phrase("; ".join(part.en for part in parts), "；".join(part.zh for part in parts))
+
+
+def _by_name(rows: Sequence[tuple[Item, Row]], arms: Arms) -> list[tuple[Phrase, list[int]]]:
+    found: dict[str, tuple[Phrase, list[int]]] = {}
+    for item, row in rows:
+        name = full_name(item, row, arms)
+        values = found.setdefault(name.en, (name, []))[1]
+        values += [value for value in row.concurrencies if value not in values]
+    return [(name, sorted(values)) for name, values in found.values()]
+
+
+def _item_line(item: ItemChange) -> Told:
+    """A whole search space that came or went, with its arms; it says for which lengths, so that they need not."""
+    where = search_space_name(item.item)
+    own = [(item.item, row) for row in item.item.rows]
+    rows = arms_with_points(own, Arms(own))
+    gone = item.after is None
+    stem, verb, zh = ("item-dropped", "drop the", "移除") if gone else ("item-added", "add the", "新增")
+    words = Phrase(f"{verb} {where} search space: ", f"{zh} {where} 搜索空间：")
+    return Told(f"{stem}:{slug(where)}", words + rows)
+
+
+def search_space_name(item: Item) -> str:
+    """`8k1k fixed-seq-len`, `agentic-coding`."""
+    return f"{lengths(item)} {item.scenario}".strip()
 
 
 def _replacements(item: ItemChange) -> dict[int, tuple[int, int]]:
@@ -112,13 +101,29 @@ def _replacements(item: ItemChange) -> dict[int, tuple[int, int]]:
 
 
 def _replacement(item: ItemChange, was: RowChange, now: RowChange, arms: Arms) -> Told:
-    old, new = full_name(item.item, was.row, arms, now.row), full_name(item.item, now.row, arms, was.row)
-    at = concurrencies(now.row.concurrencies)
-    en = f"replace {old.en} with {new.en} at {at.en}"
+    old, new = was.row, now.row
+    at = concurrencies(new.concurrencies)
+    key = slug(arms.name(item.item, new).en)
+    if topology(old) == topology(new) and old.spec_decoding == new.spec_decoding:
+        name = arms.name(item.item, new, bare=True)
+        words = _offload_moved(old, new)
+        told = Phrase(f"{words.en} on {name.en} at {at.en}", f"{name.zh} {at.zh}：{words.zh}")
+        return Told(f"offload:{key}", told)
+    one, two = full_name(item.item, old, arms, new), full_name(item.item, new, arms, old)
     return Told(
-        f"arm-replaced:{slug(arms.name(item.item, now.row).en)}",
-        Phrase(en, f"在 {at.zh} 上以 {new.zh} 取代 {old.zh}"),
+        f"arm-replaced:{key}",
+        Phrase(f"replace {one.en} with {two.en} at {at.en}", f"以 {two.zh} 取代 {one.zh}：{at.zh}"),
     )
+
+
+def _offload_moved(old: Row, new: Row) -> Phrase:
+    """`turn on HiCache DRAM offload`, or one backend in place of another."""
+    before, after = (f"{backend_title(row)} DRAM" for row in (old, new))
+    if old.kv_offloading != "dram":
+        return Phrase(f"turn on {after} offload", f"启用 {after} 卸载")
+    if new.kv_offloading != "dram":
+        return Phrase(f"turn off {before} offload", f"停用 {before} 卸载")
+    return Phrase(f"replace {before} offload with {after} offload", f"以 {after} 卸载取代 {before} 卸载")
 
 
 def full_name(item: Item, row: Row, arms: Arms, other: Row | None = None) -> Phrase:
@@ -126,21 +131,24 @@ def full_name(item: Item, row: Row, arms: Arms, other: Row | None = None) -> Phr
     differs = other is not None and other.kv_offloading != row.kv_offloading
     if row.kv_offloading != "dram" and not differs:
         return arms.name(item, row)
-    return arms.name(item, row, bare=True) + Phrase.same(" ") + offload(row)
+    return with_offload(arms.name(item, row, bare=True), row)
 
 
-def _row_line(item: ItemChange, row: RowChange, arms: Arms) -> Iterator[Told]:
-    name = arms.name(item.item, row.row)
-    key = slug(name.en)
-    full = full_name(item.item, row.row, arms)
-    if row.before is None:
-        at = concurrencies(row.row.concurrencies)
-        yield Told(f"arm-added:{key}", Phrase(f"add {full.en} at {at.en}", f"新增 {full.zh}：{at.zh}"))
-    elif row.after is None:
-        at = concurrencies(row.row.concurrencies)
-        yield Told(f"arm-dropped:{key}", Phrase(f"drop {full.en} at {at.en}", f"移除 {full.zh}：{at.zh}"))
-    elif row.added or row.dropped:
-        yield Told(f"points:{key}", _points(name, row.added, row.dropped))
+def _row_lines(item: ItemChange, rows: Sequence[RowChange], arms: Arms) -> Iterator[Told]:
+    """Arms that came and went, points of those that stay; rows of one name are one arm."""
+    for row in rows:
+        if row.before is not None and row.after is not None and (row.added or row.dropped):
+            name = arms.name(item.item, row.row)
+            yield Told(f"points:{slug(name.en)}", _points(name, row.added, row.dropped))
+    for stem, verb, zh, side in (
+        ("arm-added", "add", "新增", [row.row for row in rows if row.before is None]),
+        ("arm-dropped", "drop", "移除", [row.row for row in rows if row.after is None]),
+    ):
+        ids = {full_name(item.item, row, arms).en: slug(arms.name(item.item, row).en) for row in side}
+        for name, values in _by_name([(item.item, row) for row in side], arms):
+            at = concurrencies(values)
+            words = Phrase(f"{verb} {name.en} at {at.en}", f"{zh} {name.zh}：{at.zh}")
+            yield Told(f"{stem}:{ids[name.en]}", words)
 
 
 def _points(name: Phrase, added: tuple[Point, ...], dropped: tuple[Point, ...]) -> Phrase:
@@ -151,132 +159,3 @@ def _points(name: Phrase, added: tuple[Point, ...], dropped: tuple[Point, ...]) 
     if added:
         return Phrase(f"add {name.en} {plus.en}", f"新增 {name.zh} {plus.zh}")
     return Phrase(f"drop {name.en} {minus.en}", f"移除 {name.zh} {minus.zh}")
-
-
-def _contents_lines(change: KeyChange, arms: Arms) -> Iterator[Told]:
-    """Changes in the contents of rows that stay, told once for all rows that share them."""
-    found: dict[str, tuple[Phrase, str, list[Phrase]]] = {}
-    for item in change.items:
-        for row in item.rows:
-            for difference in row.differences:
-                for stem, words in _content(difference.name, difference.before, difference.after):
-                    names = found.setdefault(words.en, (words, stem, []))[2]
-                    names.append(arms.name(item.item, row.row))
-    total = sum(1 for item in change.items for row in item.rows if row.after is not None)
-    for words, stem, names in found.values():
-        distinct = list({name.en: name for name in names}.values())
-        if len(names) == total and total > 1:
-            yield Told(stem, words + Phrase(" on every arm", "（所有组）"))
-        else:
-            at = listed(distinct)
-            yield Told(stem, words + Phrase(f" on {at.en}", f"（{at.zh}）"))
-
-
-def _content(name: str, before: Any, after: Any) -> Iterator[tuple[str, Phrase]]:
-    if name == "kv-offload-backend":
-        yield "backend", _backend(before, after)
-    elif name.endswith("additional-settings"):
-        yield from _settings(name.split()[0], before, after)
-    else:
-        yield slug(name), changed(name, before, after)
-
-
-def _backend(before: Any, after: Any) -> Phrase:
-    old, new = _version(before), _version(after)
-    row = Row({"kv-offload-backend": after or before})
-    title = BACKENDS.get(row.backend, row.backend)
-    if old and new:
-        return Phrase(f"move {title} from {old} to {new}", f"将 {title} 从 {old} 改为 {new}")
-    return changed(f"the {title} version", old or None, new or None, zh=f"{title} 版本")
-
-
-def _version(backend: Any) -> str:
-    return Row({"kv-offload-backend": backend}).backend_version
-
-
-def _settings(block: str, before: list[str], after: list[str]) -> Iterator[tuple[str, Phrase]]:
-    """`additional-settings` compared as the `NAME=value` they are."""
-    old, new = _assigned(before), _assigned(after)
-    for name in dict.fromkeys((*new, *old)):
-        if old.get(name) != new.get(name):
-            stem = f"setting:{slug(name)}"
-            if name == "CONFIG_FILE" and name in old and name in new:
-                yield (
-                    stem,
-                    Phrase(
-                        f"run {block} from {new[name]} in place of {old[name]}",
-                        f"{block} 改用 {new[name]}，取代 {old[name]}",
-                    ),
-                )
-            else:
-                yield stem, changed(f"{block} {name}", old.get(name), new.get(name))
-
-
-def _assigned(settings: list[str]) -> dict[str, str]:
-    return {name: rest if sign else name for name, sign, rest in (text.partition("=") for text in settings)}
-
-
-def changed(name: str, before: Any, after: Any, *, zh: str = "") -> Phrase:
-    """`change NAME from A to B`, `set NAME to B`, `drop NAME (was A)`."""
-    named = zh or name
-    if before is None:
-        return Phrase(f"set {name} to {value(after)}", f"将 {named} 设为 {value(after)}")
-    if after is None:
-        return Phrase(f"drop {name} (was {value(before)})", f"移除 {named}（原为 {value(before)}）")
-    return Phrase(
-        f"change {name} from {value(before)} to {value(after)}",
-        f"将 {named} 从 {value(before)} 改为 {value(after)}",
-    )
-
-
-def utilization_lines(change: KeyChange, arms: Arms, figures: Figures) -> Iterator[Told]:
-    """`dram-utilization` old → new, with the budget it gives and the tier that needs it."""
-    for item in change.items:
-        for difference in item.differences:
-            if difference.name == "dram-utilization":
-                stem = "utilization" + (f":{item.item.index}" if len(change.items) > 1 else "")
-                yield Told(stem, _utilization(change, item, difference.before, difference.after, arms, figures))
-            elif item.before is not None and item.after is not None:
-                yield Told(slug(difference.name), changed(difference.name, difference.before, difference.after))
-
-
-def _utilization(change: KeyChange, item: ItemChange, before: Any, after: Any, arms: Arms, figures: Figures) -> Phrase:
-    if after is None:
-        return changed("dram-utilization", before, None)
-    if before is None:
-        words = Phrase(f"set dram-utilization to {value(after)}", f"将 dram-utilization 设为 {value(after)}")
-    else:
-        verb, zh = ("raise", "提高") if after > before else ("lower", "降低")
-        words = Phrase(
-            f"{verb} dram-utilization from {value(before)} to {value(after)}",
-            f"将 dram-utilization 从 {value(before)} {zh}到 {value(after)}",
-        )
-    budgets = [_budget(change, item, row, before, after, arms, figures) for row in item.rows if row.after is not None]
-    told = list({phrase.en: phrase for phrase in budgets if phrase is not None}.values())
-    if not told:
-        return words
-    return words + Phrase(": ", "：") + listed(told)
-
-
-def _budget(
-    change: KeyChange, item: ItemChange, row: RowChange, before: Any, after: Any, arms: Arms, figures: Figures
-) -> Phrase | None:
-    entry, now = change.entry, row.row
-    if now.kv_offloading != "dram":
-        return None
-    budget = figures.budget(entry, now, after)
-    if budget is None:
-        return None
-    name = Phrase.same(topology(now))
-    old = (
-        figures.budget(change.before, row.before, before)
-        if row.before and change.before and before is not None
-        else None
-    )
-    en, zh = f"a budget of {budget} GB on {name.en}", f"{name.zh} 的预算为 {budget} GB"
-    if old is not None and old != budget:
-        en, zh = en + f" (was {old} GB)", zh + f"（原为 {old} GB）"
-    if tier := figures.tier(entry, now):
-        title = BACKENDS.get(now.backend, now.backend)
-        en, zh = en + f" for the {title} tier of {tier}", zh + f"，对应 {title} 层 {tier}"
-    return Phrase(en, zh)

@@ -8,11 +8,11 @@ from typing import Any
 from ...schema.arguments import canonical
 from ...schema.engines import Engine, engine_of
 from ...schema.image import image_or_none
-from ..change import KeyChange
-from ..settings import ARGS, BENCH_ENV, ENV, RECIPE, Setting
+from ..change import KeyChange, PointChange
+from ..settings import ARGS, BENCH_ENV, ENV, RECIPE, VARIABLE, Setting
 from ..wording import Arms, Phrase, Where, listed
-from .facts import Fact, Group, gather, universe
-from .rows import Figures, Told, changed, slug
+from .facts import FLAG, Fact, Group, gather, universe
+from .told import Figures, Told, changed, slug
 
 ROUTER_IMAGE = "frontend.container_image"
 # Stated by the topology of a new arm already.
@@ -21,18 +21,28 @@ TOPOLOGY_ARGUMENTS = (
     "expert-parallel-size", "ep-size", "moe-expert-parallel-size", "enable-expert-parallel",
     "enable-dp-attention", "enable-attention-dp", "decode-context-parallel-size",
 )  # fmt: skip
-SETTINGS_PER_SENTENCE = 8
+# Stated by a new arm, its workers and its points already.
+ARM_SETTINGS = ("resources.", "benchmark.concurrencies", "benchmark.isl", "benchmark.osl")
+# Beside the draft tokens, what a reader wants to know of a new point's speculation.
+SPECULATION = (
+    "speculative-config.method",
+    "speculative-config.model",
+    "speculative-algorithm",
+    "speculative-draft-model-path",
+)
+CHAT_TEMPLATE = "benchmark.use_chat_template"
+SETTINGS_PER_SENTENCE = 6
 
 
 def settings_lines(change: KeyChange, arms: Arms, figures: Figures) -> Iterator[Told]:
     """What the key's recipes now set, told once for all points that share it."""
     telling = _Telling(change, arms, figures)
     rest: list[Fact] = []
-    for fact in gather(change, telling.told_elsewhere, telling.is_draft):
+    for fact in gather(change, telling.told_elsewhere, telling.is_always_news):
         if fact.setting.name == ROUTER_IMAGE:
-            yield Told("router-image", telling.statement(fact, "the router image", "路由镜像"))
+            yield Told("router-image", telling.router_image(fact))
         elif telling.is_draft(fact.setting):
-            yield Told(f"draft-tokens{_of_role(fact.setting)}", telling.drafts(fact))
+            yield Told(f"draft-tokens{_of_role(fact)}", telling.drafts(fact))
         else:
             rest.append(fact)
     yield from telling.admission(rest)
@@ -44,19 +54,27 @@ class _Telling:
 
     def __init__(self, change: KeyChange, arms: Arms, figures: Figures) -> None:
         self.entry = change.entry
+        self.new = change.before is None
         self.arms = arms
         self.figures = figures
         self.points = universe(change)
         self.engine: Engine | None = engine_of(change.entry.framework)
 
-    def told_elsewhere(self, name: Setting, before: Any, after: Any) -> bool:
+    def told_elsewhere(self, point: PointChange, name: Setting, before: Any, after: Any) -> bool:
         """Whether another line says it: the container is the image, a topology's arguments are its arm."""
         if name.scope == ARGS and name.canonical_name in TOPOLOGY_ARGUMENTS and before is None:
+            return True
+        if point.new and name.scope == RECIPE and name.name.startswith(ARM_SETTINGS):
             return True
         if name.scope == RECIPE and name.name in ("model.container", "identity.container.image"):
             one, image = image_or_none(after), image_or_none(self.entry.image)
             return one is not None and image is not None and one.same_image(image)
         return name.scope == RECIPE and name.name == "model.path" and after == self.entry.model
+
+    def is_always_news(self, name: Setting) -> bool:
+        """Whether the setting is news of every new point: how it speculates, whether its inputs are chats."""
+        speculation = self.is_draft(name) or (name.scope == ARGS and name.canonical_name in SPECULATION)
+        return speculation or (name.scope == RECIPE and name.name == CHAT_TEMPLATE)
 
     def is_draft(self, name: Setting) -> bool:
         """Whether the setting is the engine's count of draft tokens."""
@@ -67,13 +85,19 @@ class _Telling:
 
     def drafts(self, fact: Fact) -> Phrase:
         """Draft depth with the golden AL of each."""
-        role = f"{fact.setting.role} " if fact.setting.role else ""
-        for group in fact.groups if fact.setting.role != "prefill" else ():
-            # The decode server speculates; what prefill runs with is no depth that a curve measures.
+        for group in fact.groups if fact.roles != ("prefill",) else ():
+            # The decode server speculates; what prefill alone runs with is no depth that a curve measures.
             if group.after.isdecimal() and (golden := self.figures.acceptance(self.entry, int(group.after))):
-                known = " or ".join(golden)
-                group.note = Phrase(f" (golden AL {known})", f"（golden AL {known}）")
-        return self.statement(fact, f"{role}draft tokens", f"{role}draft token 数")
+                group.note = Phrase(f"golden AL {' or '.join(golden)}", f"golden AL {' 或 '.join(golden)}")
+        return self.statement(fact, fact.of(Phrase("draft tokens", "draft token 数")))
+
+    def router_image(self, fact: Fact) -> Phrase:
+        """The router's image, told like the entry's own where it is one for all."""
+        name, group = Phrase("the router image", "路由镜像"), fact.groups[0]
+        if len(group.points) < len(self.points):
+            return self.statement(fact, name)
+        befores = [before for before in group.before if before]
+        return changed(name.en, " or ".join(befores) or None, group.after or None, zh=name.zh)
 
     def admission(self, rest: list[Fact]) -> Iterator[Told]:
         """Admission, and the graphs that follow from it, in one line where they changed at the same points."""
@@ -85,7 +109,7 @@ class _Telling:
         words = self.statement(admission)
         graphs = _take(rest, self.engine.graphs.name) if self.engine.graphs is not None else None
         if graphs is not None and _follows(graphs, admission):
-            words += Phrase(f", with {graphs.setting} up to it", f"，{graphs.setting} 覆盖至该值")
+            words += Phrase(f", with {graphs.name.en} up to it", f"，{graphs.name.zh} 覆盖至该值")
         elif graphs is not None:
             rest.append(graphs)
         yield Told("admission", _explained(words))
@@ -94,103 +118,144 @@ class _Telling:
         """Settings that changed at the same points share a sentence; one that varies has its own."""
         clusters: dict[Any, list[Fact]] = {}
         for fact in facts:
-            clusters.setdefault(fact.signature if len(fact.groups) == 1 else id(fact), []).append(fact)
+            key = (fact.signature, fact.roles) if self.plain(fact) else id(fact)
+            clusters.setdefault(key, []).append(fact)
         for cluster in clusters.values():
             for start in range(0, len(cluster), SETTINGS_PER_SENTENCE):
                 part = cluster[start : start + SETTINGS_PER_SENTENCE]
                 words = self.statement(part[0]) if len(part) == 1 else self.together(part)
-                yield Told(f"setting:{slug(str(part[0].setting))}", words)
+                yield Told(f"setting:{slug(part[0].name.en)}", words)
+
+    def plain(self, fact: Fact) -> bool:
+        """Whether it is one new value, and one old value or none."""
+        return len(fact.groups) == 1 and (self.old(fact.groups[0]) != "" or not any(fact.groups[0].before))
+
+    def old(self, group: Group) -> str:
+        """The one old value, empty without one. New points run the new value like all others, so they may join."""
+        everywhere = not group.new or len(group.points) == len(self.points)
+        return next(iter(group.before)) if len(group.before) == 1 and everywhere else ""
 
     def together(self, facts: Sequence[Fact]) -> Phrase:
         """`set A=1 and b to 2; drop C on the TP8 arm`."""
         verbs: dict[str, list[Phrase]] = {}
         for fact in facts:
-            verb, words = _clause(fact.setting, fact.groups[0])
+            verb, words = _clause(fact, self.old(fact.groups[0]), fact.groups[0].after)
             verbs.setdefault(verb, []).append(words)
-        zh = {"set": "设置", "change": "更改", "drop": "移除"}
         parts = [
-            Phrase(f"{verb} {listed(words).en}", f"{zh[verb]} {listed(words).zh}") for verb, words in verbs.items()
+            Phrase(f"{verb} {listed(words).en}", f"{VERBS[verb]} {listed(words).zh}") for verb, words in verbs.items()
         ]
-        place = self.place(facts[0].groups[0].points)
-        return Phrase("; ".join(one.en for one in parts) + place.en, _front(place) + "；".join(one.zh for one in parts))
+        roles = facts[0].of(Phrase("", ""))
+        joined = Phrase("; ".join(one.en for one in parts), "；".join(one.zh for one in parts))
+        if roles.en:
+            joined = Phrase(f"{roles.en.strip()}: {joined.en}", f"{roles.zh.strip()}：{joined.zh}")
+        return _placed(joined, self.place(facts[0].groups[0].points))
 
-    def statement(self, fact: Fact, name: str = "", zh: str = "") -> Phrase:
+    def statement(self, fact: Fact, name: Phrase | None = None) -> Phrase:
         """`change NAME from A to B at …`, or `set NAME to A at …; B at …`."""
-        name = name or str(fact.setting)
-        zh = zh or name
+        name = name or fact.name
         if len(fact.groups) == 1:
-            return self._single(fact, name, zh)
-        assigned = _is_environment(fact.setting)
+            return self._single(fact, name)
         parts = []
         for group, place in self._places(fact):
             was = self._was(group)
-            value = (f"{name}={group.after}" if assigned else group.after) if group.after else f"no {name}"
-            value_zh = f"为 {group.after}" if group.after else "不设"
-            zh_part = f"{place.zh}{value_zh}{group.note.zh}{was.zh}"
-            parts.append(Phrase(f"{value}{group.note.en}{place.en}{was.en}", zh_part))
-        en = "; ".join(part.en for part in parts)
-        return Phrase(
-            f"set {en}" if assigned else f"set {name} to {en}", f"{zh}：{'；'.join(part.zh for part in parts)}"
-        )
+            en = f"{group.after or 'unset'}{_bracketed([group.note]).en}{place.en}{_bracketed(was).en}"
+            value = f"为 {group.after}" if group.after else "不设"
+            parts.append(Phrase(en, f"{place.zh}{value}{_bracketed([group.note, *was]).zh}"))
+        joint = "=" if _is_assigned(fact.setting) else " to "
+        told = "; ".join(part.en for part in parts)
+        return Phrase(f"set {name.en}{joint}{told}", f"{name.zh}：{'；'.join(part.zh for part in parts)}")
 
-    def _single(self, fact: Fact, name: str, zh: str) -> Phrase:
+    def _single(self, fact: Fact, name: Phrase) -> Phrase:
         group = fact.groups[0]
         place = self.place(group.points)
-        befores = [before for before in group.before if before]
-        # New points run the new value like all others; one old value everywhere is the whole story.
-        if len(befores) == 1 and len(group.before) == 1 and (not group.new or len(group.points) == len(self.points)):
-            words = changed(name, befores[0], group.after or None, zh=zh)
-            return Phrase(words.en + group.note.en + place.en, _front(place) + words.zh + group.note.zh)
-        if group.after == "":
-            words = changed(name, " or ".join(befores), None, zh=zh)
-            return Phrase(words.en + place.en, _front(place) + words.zh)
+        note = _bracketed([group.note])
+        if self.old(group) or group.after == "":
+            words = _moved(fact, name, " or ".join(before for before in group.before if before), group.after)
+            return _placed(words + note, place)
         was = self._was(group)
-        if _is_environment(fact.setting):
-            return Phrase(
-                f"set {name}={group.after}{place.en}{was.en}", f"{_front(place)}设置 {name}={group.after}{was.zh}"
-            )
-        en = f"set {name} to {group.after}{group.note.en}{place.en}{was.en}"
-        return Phrase(en, f"{_front(place)}将 {zh} 设为 {group.after}{group.note.zh}{was.zh}")
+        verb, words = _set(fact, name, group.after)
+        told = f"{VERBS[verb]} {words.zh}"
+        if verb == "set" and not _is_assigned(fact.setting):
+            told = f"将 {name.zh} 设为 {group.after}"
+        named = _placed(Phrase(f"{verb} {words.en}{note.en}", told), place)
+        return Phrase(f"{named.en}{_bracketed(was).en}", f"{named.zh}{_bracketed([group.note, *was]).zh}")
 
     def _places(self, fact: Fact) -> list[tuple[Group, Phrase]]:
         """The groups with their places, the largest last and as "every other point" where it is the rest."""
         groups = sorted(fact.groups, key=lambda group: len(group.points))
-        result = [(group, self.place(group.points)) for group in groups]
+        result = [(group, self.place(group.points, every=False)) for group in groups]
         covered = sum(len(group.points) for group in groups)
         if covered == len(self.points) and len(groups[-1].points) > 2:
             result[-1] = (groups[-1], Phrase(" at every other point", "其余各点"))
         return result
 
-    def place(self, where: Sequence[Where]) -> Phrase:
-        """` at TP4 C1 and C2`, ` on the TP8 arm`, nothing where every point is meant."""
-        if len(where) == len(self.points):
-            return Phrase("", "")
-        named = self.arms.points(where, self.points)
-        preposition = "on" if self.arms.whole(where, self.points) else "at"
-        return Phrase(f" {preposition} {named.en}", named.zh)
+    def place(self, where: Sequence[Where], *, every: bool = True) -> Phrase:
+        """` at TP4 C1 and C2`, ` on the TP8 arm`, ` at every point` where a key has several."""
+        if every and len(where) == len(self.points):
+            # Whatever a new key runs with is of all its points unless another place is named.
+            return EVERY_POINT if len(where) > 1 and not self.new else Phrase("", "")
+        return self.arms.place(where, self.points, short=True)
 
-    def _was(self, group: Group) -> Phrase:
-        """What it was, where that is not the same everywhere: `(TP4 C2 was 5)`."""
+    def _was(self, group: Group) -> list[Phrase]:
+        """What it was, where that is not the same everywhere: `TP4 C2 was 5`."""
         known = {before: where for before, where in group.before.items() if before}
-        if not known:
-            return Phrase("", "")
         if len(known) == len(group.before) == 1 and not group.new:
             (before,) = known
-            return Phrase(f" (was {before})", f"（原为 {before}）")
+            return [Phrase(f"was {before}", f"原为 {before}")]
         parts = []
         for before, where in known.items():
-            named = self.arms.points(where, self.points)
-            verb = "was" if len(where) == 1 or self.arms.whole(where, self.points) else "were"
+            named = self.arms.points(where, self.points, short=True)
+            verb = "was" if len(where) == 1 or named.en.endswith(" arm") else "were"
             parts.append(Phrase(f"{named.en} {verb} {before}", f"{named.zh} 原为 {before}"))
-        return Phrase(f" ({'; '.join(part.en for part in parts)})", f"（{'；'.join(part.zh for part in parts)}）")
+        return parts
 
 
-def _of_role(name: Setting) -> str:
-    return f":{name.role}" if name.role == "prefill" else ""
+VERBS = {"set": "设置", "change": "将", "drop": "移除", "add": "新增"}
+EVERY_POINT = Phrase(" at every point", "（所有点）")
 
 
-def _is_environment(name: Setting) -> bool:
-    return name.scope in (ENV, BENCH_ENV)
+def _placed(words: Phrase, place: Phrase) -> Phrase:
+    """The place behind the words in English, in front of them in Chinese."""
+    if place == EVERY_POINT:
+        return words + place
+    return Phrase(words.en + place.en, f"{place.zh}：{words.zh}" if place.zh else words.zh)
+
+
+def _of_role(fact: Fact) -> str:
+    return ":prefill" if fact.roles == ("prefill",) else ""
+
+
+def _is_assigned(name: Setting) -> bool:
+    """Whether people write it as `NAME=value`."""
+    return name.scope in (ENV, BENCH_ENV, VARIABLE)
+
+
+def _is_switch(fact: Fact, value: str) -> bool:
+    """Whether it is a script's flag without a value: `--enable-x`."""
+    return fact.label.startswith(FLAG) and value == "true"
+
+
+def _set(fact: Fact, name: Phrase, value: str) -> tuple[str, Phrase]:
+    if _is_switch(fact, value):
+        return "add", name
+    if _is_assigned(fact.setting):
+        return "set", name + Phrase.same(f"={value}")
+    return "set", name + Phrase(f" to {value}", f" 为 {value}")
+
+
+def _moved(fact: Fact, name: Phrase, before: str, after: str) -> Phrase:
+    """From one old value to the new one, or dropped."""
+    if _is_switch(fact, before) and not after:
+        return Phrase(f"drop {name.en}", f"移除 {name.zh}")
+    return changed(name.en, before or None, after or None, zh=name.zh)
+
+
+def _bracketed(notes: Sequence[Phrase]) -> Phrase:
+    """`(golden AL 2.99; TP4 C2 was 5)`, with a blank in front; nothing without notes."""
+    told = [note for note in notes if note.en]
+    if not told:
+        return Phrase("", "")
+    return Phrase(f" ({'; '.join(note.en for note in told)})", f"（{'；'.join(note.zh for note in told)}）")
 
 
 def _take(facts: list[Fact], name: str) -> Fact | None:
@@ -224,19 +289,12 @@ def _follows(graphs: Fact, admission: Fact) -> bool:
     return True
 
 
-def _front(place: Phrase) -> str:
-    return f"{place.zh}：" if place.zh else ""
-
-
-def _clause(name: Setting, group: Group) -> tuple[str, Phrase]:
-    if group.after == "":
-        was = group.one_before
-        return "drop", Phrase(
-            f"{name} (was {was})" if was else str(name), f"{name}（原为 {was}）" if was else str(name)
-        )
-    if group.one_before:
-        before = group.one_before
-        return "change", Phrase(f"{name} from {before} to {group.after}", f"{name} 从 {before} 改为 {group.after}")
-    if _is_environment(name):
-        return "set", Phrase.same(f"{name}={group.after}")
-    return "set", Phrase(f"{name} to {group.after}", f"{name} 为 {group.after}")
+def _clause(fact: Fact, before: str, after: str) -> tuple[str, Phrase]:
+    """One setting's part of a sentence about several: its verb and words, without its roles."""
+    named = Phrase.same(fact.label)
+    if after == "":
+        told = before and not _is_switch(fact, before)
+        return "drop", named + (Phrase(f" (was {before})", f"（原为 {before}）") if told else Phrase("", ""))
+    if before:
+        return "change", named + Phrase(f" from {before} to {after}", f" 从 {before} 改为 {after}")
+    return _set(fact, named, after)

@@ -62,12 +62,8 @@ def test_the_glm52_curve(tokens: int, shown: str) -> None:
     found = golden_lengths([GLM], tokens, model="GLM-5.2")
     assert [str(value) for value in found.value] == [shown]
     plural = "" if tokens == 1 else "s"
-    assert found.reason == (
-        f"GLM-5.2, thinking on, {tokens} draft token{plural}: {shown} (al/glm5.2_mtp.yaml)"
-    )
-    assert [(item.value, item.source) for item in found.inputs] == [
-        (shown, f"al/glm5.2_mtp.yaml:{tokens + 3}")
-    ]
+    assert found.reason == (f"GLM-5.2, thinking on, {tokens} draft token{plural}: {shown} (al/glm5.2_mtp.yaml)")
+    assert [(item.value, item.source) for item in found.inputs] == [(shown, f"al/glm5.2_mtp.yaml:{tokens + 3}")]
 
 
 def test_several_candidates_are_all_shown() -> None:
@@ -131,9 +127,7 @@ def test_an_engines_own_figure() -> None:
         (accepted("1.49"), rate("0.4966666667"), 3, True),
     ],
 )
-def test_equal_under_the_engines_relation(
-    one: Acceptance, other: Acceptance, tokens: int, equal: bool
-) -> None:
+def test_equal_under_the_engines_relation(one: Acceptance, other: Acceptance, tokens: int, equal: bool) -> None:
     assert equal_under_relation(one, other, tokens) is equal
     assert equal_under_relation(other, one, tokens) is equal
 

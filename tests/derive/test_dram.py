@@ -119,10 +119,7 @@ def test_a_server_tier_counts_once() -> None:
 def test_the_value_has_the_steps_decimals() -> None:
     # 8 × 128 GiB = 1099.51 GB of 2999.999: 0.37 at 0.01 (1109 GB), 0.4 at 0.1, 0.40 at 0.05.
     demand = [Demand(row(tp=8), (per_rank("128 GiB"),))]
-    values = {
-        step: str(utilization_for(demand, MI355X, CAP, Decimal(step)).value)
-        for step in ("0.01", "0.1", "0.05")
-    }
+    values = {step: str(utilization_for(demand, MI355X, CAP, Decimal(step)).value) for step in ("0.01", "0.1", "0.05")}
     assert values == {"0.01": "0.37", "0.1": "0.4", "0.05": "0.40"}
 
 
@@ -151,15 +148,12 @@ def test_several_tiers_of_one_row_add_up() -> None:
 
 
 def test_a_lower_bound_says_so() -> None:
-    hicache = Tier(
-        "hicache-size", Scope.RANK, Exactness.LOWER_BOUND, Size(Fraction(135), "GB"), "per host pool"
-    )
+    hicache = Tier("hicache-size", Scope.RANK, Exactness.LOWER_BOUND, Size(Fraction(135), "GB"), "per host pool")
     found = utilization_for([Demand(row(tp=4), (hicache,))], MI355X, CAP)
     # 4 × 135 = 540 GB of 1499.9995: 0.36 → 539 GB is short by 1, 0.37 → 554 GB.
     assert str(found.value) == "0.37"
     assert found.reason == (
-        "554 GB ≥ 4 × 135 GB = 540 GB (a lower bound: hicache-size counts per host pool); "
-        "0.36 gives 539 GB: short by 1"
+        "554 GB ≥ 4 × 135 GB = 540 GB (a lower bound: hicache-size counts per host pool); 0.36 gives 539 GB: short by 1"
     )
 
 
@@ -175,9 +169,7 @@ def test_an_impossible_tier_names_the_largest_that_fits() -> None:
 
 
 def test_an_impossible_server_tier_in_gb() -> None:
-    with pytest.raises(
-        UsageError, match=r"the largest tier per server that fits is 1542 GB: 1542 GB ≤ 1542 GB"
-    ):
+    with pytest.raises(UsageError, match=r"the largest tier per server that fits is 1542 GB: 1542 GB ≤ 1542 GB"):
         utilization_for([Demand(row(tp=8), (per_server("2000 GB"),))], H200, CAP)
 
 
@@ -209,9 +201,7 @@ def test_nothing_to_size_by_and_bad_steps() -> None:
 
 def test_hardware_without_dram_points_at_its_place() -> None:
     unknown = Hardware("b200-cw", None, 8, Place("configs/runners.yaml", 31))
-    with pytest.raises(
-        StateError, match=r"configs/runners.yaml:31: b200-cw states no available-cpu-dram-mib"
-    ):
+    with pytest.raises(StateError, match=r"configs/runners.yaml:31: b200-cw states no available-cpu-dram-mib"):
         utilization_for([Demand(row(tp=4), (per_rank("1 GiB"),))], unknown, CAP)
 
 
@@ -250,8 +240,7 @@ def test_the_budget_in_words_is_per_server_not_per_rank() -> None:
     found = budget_for(row(tp=4), MI355X, load("0.171"), CAP)
     assert found.value == 256
     assert found.reason == (
-        "2,861,022 MiB (the cap) × 0.171 for 4/8 GPUs of a node = 256 GB per server, "
-        "64 GB for each of 4 ranks"
+        "2,861,022 MiB (the cap) × 0.171 for 4/8 GPUs of a node = 256 GB per server, 64 GB for each of 4 ranks"
     )
     whole = budget_for(row(tp=8), H200, "0.50", CAP)
     assert whole.reason.startswith("1,471,356 MiB × 0.50 for all GPUs of a node = 771 GB per server")
@@ -288,9 +277,7 @@ def test_the_step_below_is_always_short(dram: int, tp: int, size: int, step: str
     hardware = Hardware("node", dram, 8, RUNNERS)
     need = tp * size * 2**30
     try:
-        value = utilization_for(
-            [Demand(row(tp=tp), (per_rank(f"{size} GiB"),))], hardware, CAP, Decimal(step)
-        ).value
+        value = utilization_for([Demand(row(tp=tp), (per_rank(f"{size} GiB"),))], hardware, CAP, Decimal(step)).value
     except UsageError:
         most = int(1 / Decimal(step)) * Decimal(step)
         assert budget_gb(dram, CAP, most, tp, 8) * 10**9 < need

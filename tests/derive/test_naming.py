@@ -19,9 +19,7 @@ def entry(key: str, prefix: str, precision: str, runner: str, framework: str, **
         "runner": runner,
         "framework": framework,
         "multinode": False,
-        "scenarios": {
-            "agentic-coding": [{"search-space": [{"tp": 4, "spec-decoding": "mtp", "conc-list": [1]}]}]
-        },
+        "scenarios": {"agentic-coding": [{"search-space": [{"tp": 4, "spec-decoding": "mtp", "conc-list": [1]}]}]},
     }
     return Entry(key, {**data, **fields})
 
@@ -50,9 +48,7 @@ def test_a_key_taken_apart(key: str, parts: tuple[Any, ...]) -> None:
     assert str(found) == key
 
 
-@pytest.mark.parametrize(
-    "key", ["", "glm5.2", "glm5.2-fp4", "glm5.2-fp4-mi355x", "fp4-mi355x-atom", "a-b-c-d"]
-)
+@pytest.mark.parametrize("key", ["", "glm5.2", "glm5.2-fp4", "glm5.2-fp4-mi355x", "fp4-mi355x-atom", "a-b-c-d"])
 def test_another_pattern_is_no_key(key: str) -> None:
     assert read_key(key) is None
     assert siblings(key, [GLM]) == ()

@@ -114,9 +114,7 @@ def test_the_expected_recipe_to_the_letter(shared: Path) -> None:
         own = recipe.data[variant.name]["roles"]["agg"]
         args = list(own["args"].items())
         got = written(ATOM, at, knobs, arguments=base["args"], environment=base["env"])
-        assert [(name, value) for where, name, value in got if where == "args"] == args[
-            : len(args) - (dcp == 4)
-        ]
+        assert [(name, value) for where, name, value in got if where == "args"] == args[: len(args) - (dcp == 4)]
         env = [(name, value) for where, name, value in got if where == "env"]
         assert env == [item for item in own["env"].items() if item[0].startswith("LMCACHE")]
         checked += 1
@@ -153,19 +151,13 @@ def test_vllm_counts_tokens_and_keeps_the_json_as_written() -> None:
         ("args", "max-cudagraph-capture-size", 96),
         ("args", "speculative-config", '{"method":"mtp", "num_speculative_tokens": 2 ,"x":{"a":1.50}}'),
     ]
-    kept = written(
-        VLLM, point(16), Knobs(admission="1x", graphs="auto"), arguments={"speculative-config": config}
-    )
+    kept = written(VLLM, point(16), Knobs(admission="1x", graphs="auto"), arguments={"speculative-config": config})
     assert kept[1] == ("args", "max-cudagraph-capture-size", 64)
     plain = written(VLLM, point(16, spec_decoding="none"), Knobs(admission="1x", graphs="auto"))
     assert plain[1] == ("args", "max-cudagraph-capture-size", 16)
-    (added,) = written(
-        VLLM, point(4), Knobs(draft_tokens=2), arguments={"speculative-config": '{"method":"mtp"}'}
-    )
+    (added,) = written(VLLM, point(4), Knobs(draft_tokens=2), arguments={"speculative-config": '{"method":"mtp"}'})
     assert json.loads(added[2]) == {"method": "mtp", "num_speculative_tokens": 2}
-    (nested,) = written(
-        VLLM, point(4), Knobs(draft_tokens=2), arguments={"speculative_config": {"method": "mtp"}}
-    )
+    (nested,) = written(VLLM, point(4), Knobs(draft_tokens=2), arguments={"speculative_config": {"method": "mtp"}})
     assert nested == ("args", "speculative_config", {"num_speculative_tokens": 2})
 
 

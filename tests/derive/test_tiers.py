@@ -16,12 +16,8 @@ from benchscribe.schema.recipe import read_recipe
 from benchscribe.schema.units import parse_size
 from benchscribe.schema.yaml_text import load
 
-LMCACHE_JSON = (
-    '{"kv_connector":"LMCacheConnectorV1","kv_connector_extra_config":{"lmcache.max_local_cpu_size":"180"}}'
-)
-BOTH_BYTES = (
-    '{"kv_connector_extra_config":{"cpu_bytes_to_use":549755813888,"cpu_bytes_to_use_per_rank":137438953472}}'
-)
+LMCACHE_JSON = '{"kv_connector":"LMCacheConnectorV1","kv_connector_extra_config":{"lmcache.max_local_cpu_size":"180"}}'
+BOTH_BYTES = '{"kv_connector_extra_config":{"cpu_bytes_to_use":549755813888,"cpu_bytes_to_use_per_rank":137438953472}}'
 
 
 @pytest.mark.parametrize(
@@ -82,9 +78,7 @@ def test_what_follows_the_budget_has_no_size_of_its_own() -> None:
     assert flag.exactness is Exactness.FROM_BUDGET
 
 
-@pytest.mark.parametrize(
-    "value", ["${SIZE}", "", "-5", "1e999999999", "twelve", "200 pounds", None, True], ids=repr
-)
+@pytest.mark.parametrize("value", ["${SIZE}", "", "-5", "1e999999999", "twelve", "200 pounds", None, True], ids=repr)
 def test_a_value_that_is_no_size_is_not_guessed(value: Any) -> None:
     for name in ("LMCACHE_MAX_LOCAL_CPU_SIZE", "global_segment_size"):
         (tier,) = read_tiers({name: value})

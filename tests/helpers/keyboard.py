@@ -10,12 +10,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from textual.events import Paste
+from textual.pilot import Pilot
+
 from benchscribe.demo.sample import create
 from benchscribe.drafts import Drafts
 from benchscribe.tui.app import BenchscribeApp
 from benchscribe.tui.planning import WatchedCheckout
-from textual.events import Paste
-from textual.pilot import Pilot
 
 
 class Hands:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from upstream_checkout import changed_lines
+
 from benchscribe.checkout.checkout import Checkout
 from benchscribe.demo.sample import create
 from benchscribe.plan import Plan, apply_plan, make_plan
 from benchscribe.schema.errors import SpecError
 from benchscribe.schema.spec_reader import read_spec
-from upstream_checkout import changed_lines
 
 PROJECT = "inferencex-e2e"
 AMD, NVIDIA = f"{PROJECT}/configs/amd-master.yaml", f"{PROJECT}/configs/nvidia-master.yaml"

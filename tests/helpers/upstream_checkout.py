@@ -14,9 +14,7 @@ IDENTITY = ("-c", "user.name=author", "-c", "user.email=author@example.invalid")
 
 def git(directory: Path, *arguments: str) -> str:
     """Run git and return what it prints."""
-    done = subprocess.run(
-        ["git", *IDENTITY, *arguments], cwd=directory, check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(["git", *IDENTITY, *arguments], cwd=directory, check=True, capture_output=True, text=True)
     return done.stdout
 
 

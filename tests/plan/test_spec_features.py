@@ -232,3 +232,28 @@ def test_the_pull_requests_number_comes_from_the_flag_the_spec_or_the_entry(chec
     assert plan(checkout, with_number, number=8).entry.endswith("/pull/8\n")
     write(checkout, with_number, number=8)
     assert plan(checkout, SPEC + bump).entry.endswith("/pull/8\n")
+
+
+def test_null_takes_utilization_and_recipe_references_out(checkout: Path) -> None:
+    text = SPEC + (
+        "- config-key: glm5.2-fp4-mi355x-atom-agentic-mtp\n  scenarios:\n    agentic-coding:\n      dram-utilization: null\n      search-space:\n"
+        "        - { tp: 4, kv-offloading: none, conc-list: [2, 4, 8], spec-decoding: mtp }\n"
+        "        - { tp: 8, kv-offloading: none, conc-list: [1, 2], spec-decoding: mtp, srt-recipe: null }\n"
+    )
+    removed, added = write(checkout, text)[AMD]
+    assert [line for line in removed if "dram-utilization" in line] == ["    - dram-utilization: 0.25"]
+    assert added == [
+        "    - search-space:",
+        "       - { tp: 8, kv-offloading: none, conc-list: [1, 2], spec-decoding: mtp }",
+    ]
+
+
+def test_a_value_that_turns_the_direction_of_text_is_refused(checkout: Path) -> None:
+    text = SPEC + '- {config-key: gptoss-fp4-mi355x-atom, set: {model: "openai/\\u202egpt"}}\n'
+    ((field, what),) = mistakes(checkout, text)
+    assert (field, "u202e" in what) == ("changes[0].set.model", True)
+
+
+def test_a_spec_nested_beyond_reason_is_refused(checkout: Path) -> None:
+    ((_, what),) = mistakes(checkout, "benchscribe: 1\nx: " + "[" * 2000 + "]" * 2000)
+    assert "nested" in what

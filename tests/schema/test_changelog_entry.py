@@ -98,11 +98,7 @@ def test_a_key_that_would_read_as_something_else_is_quoted(key: str) -> None:
     assert YAML(typ="safe").load(text)[0]["config-keys"] == [key]
 
 
-@given(
-    st.text(
-        st.characters(exclude_categories=["Cs"], exclude_characters=list(map(chr, range(32)))), max_size=200
-    )
-)
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters=list(map(chr, range(32)))), max_size=200))
 @settings(max_examples=150, deadline=None)
 def test_any_prose_comes_back_as_it_was(prose: str) -> None:
     text = render(entry(description=(prose, "second")))
@@ -148,9 +144,7 @@ def test_a_hand_written_block_is_read_as_meant() -> None:
     assert read.flag("no-evals") is None
 
 
-@pytest.mark.parametrize(
-    "text", ["- a\n- b\n", "config-keys: [a]\n", "", "- x: [\n", b"- config-keys:\n    - \xff\n"]
-)
+@pytest.mark.parametrize("text", ["- a\n- b\n", "config-keys: [a]\n", "", "- x: [\n", b"- config-keys:\n    - \xff\n"])
 def test_a_block_that_is_no_entry_is_refused(text: str | bytes) -> None:
     with pytest.raises(YamlTextError):
         parse_entry(text)
@@ -193,9 +187,7 @@ def test_flags_that_exclude_each_other_are_named() -> None:
     assert problems(flags("append-only: true", "evals-only: true")) == [
         (7, "evals-only", "`append-only` excludes `evals-only`")
     ]
-    assert problems(flags("all-evals: true", "no-evals: true")) == [
-        (6, "all-evals", "`no-evals` excludes `all-evals`")
-    ]
+    assert problems(flags("all-evals: true", "no-evals: true")) == [(6, "all-evals", "`no-evals` excludes `all-evals`")]
     assert problems(flags("evals-only: true", "eval-min-prefill-ep: 2")) == []
     assert problems(flags("append-only: true", "evals-only: false")) == []
 
