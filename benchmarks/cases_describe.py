@@ -26,9 +26,10 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             branch = read_branch(Checkout.open(build(shared, case, Path(folder) / "checkout")))
-            print(f"=== {case.name}  {[one.key for one in case.configs]}  recipes {len(case.recipes)}  others {len(case.other_files)}")
+            keys = [one.key for one in case.configs]
+            print(f"=== {case.name}  {keys}  recipes {len(case.recipes)}  others {len(case.other_files)}")
             for line in branch.lines():
-                print(f"  {line.id} | {line.en}")
+                print(f"  {line.id} | {line.en}\n      {line.zh}")
             print("  --- merged")
             for text in case.changelog.splitlines():
                 print(f"  {text[:240]}")

@@ -80,9 +80,7 @@ def test_demo_works_from_the_wheel(wheel: Path, tmp_path: Path) -> None:
     installed = tmp_path / "installed"
     zipfile.ZipFile(wheel).extractall(installed)
     subprocess.run([sys.executable, "-m", "compileall", "-q", str(installed)], check=True)
-    program = (
-        "from benchscribe.demo.sample import create, prepared_spec; print(create()); print(prepared_spec())"
-    )
+    program = "from benchscribe.demo.sample import create, prepared_spec; print(create()); print(prepared_spec())"
     environment = os.environ | {"PYTHONPATH": str(installed), "TMPDIR": str(tmp_path)}
     done = run([sys.executable, "-P", "-c", program], env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -55,9 +55,7 @@ def test_comments_inside_stay_with_the_entry_and_those_between_do_not() -> None:
 
 
 def test_an_entry_line_inside_prose_does_not_start_an_entry() -> None:
-    odd = A.replace(b"About a.", b"See '- config-keys:' above").replace(
-        b"    - a\n", b"    - a\n    - config-keys\n"
-    )
+    odd = A.replace(b"About a.", b"See '- config-keys:' above").replace(b"    - a\n", b"    - a\n    - config-keys\n")
     assert [block.data for block in split(odd + b"\n" + B).blocks] == [odd, B]
 
 
@@ -322,9 +320,7 @@ def test_the_real_changelog_is_cut_within_milliseconds(shared: Path) -> None:
     assert len(blocks) == 772
     assert best < 0.05
     assert [
-        link
-        for link in (link_of(block.data) for block in blocks)
-        if not re.fullmatch(r"https://.*/pull/\d+", link)
+        link for link in (link_of(block.data) for block in blocks) if not re.fullmatch(r"https://.*/pull/\d+", link)
     ] == [
         "https://github.com/SemiAnalysisAI/InferenceX/pull/2305/changes",
         "https://github.com/SemiAnalysisAI/InferenceX/pull/XXX",

@@ -267,9 +267,7 @@ def facts(recipe: Mapping[str, Any]) -> tuple[Any, ...]:
 @pytest.mark.parametrize("row", SINGLE, ids=lambda row: row.key)
 def test_each_point_is_served_by_exactly_one_variant(row: Row) -> None:
     name, _, chosen = row.row["srt-recipe"].partition(":")
-    served = [
-        facts(recipe) for variant, recipe in variants(PROJECT / name).items() if chosen in ("", variant)
-    ]
+    served = [facts(recipe) for variant, recipe in variants(PROJECT / name).items() if chosen in ("", variant)]
     for concurrency in row.concurrencies:
         point = (
             ENGINES[row.entry["framework"]],
@@ -286,9 +284,7 @@ def test_each_point_is_served_by_exactly_one_variant(row: Row) -> None:
 
 def test_no_single_node_variant_is_left_over() -> None:
     wanted = {
-        (row.row["srt-recipe"].partition(":")[0], row.gpus, point)
-        for row in SINGLE
-        for point in row.concurrencies
+        (row.row["srt-recipe"].partition(":")[0], row.gpus, point) for row in SINGLE for point in row.concurrencies
     }
     for path in sorted((PROJECT / "benchmarks" / "single_node").rglob("*.yaml")):
         name = path.relative_to(PROJECT).as_posix()

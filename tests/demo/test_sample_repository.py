@@ -19,9 +19,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def files(root: Path) -> dict[str, bytes]:
-    found = (
-        path for path in root.rglob("*") if path.is_file() and not {".git", "__pycache__"} & set(path.parts)
-    )
+    found = (path for path in root.rglob("*") if path.is_file() and not {".git", "__pycache__"} & set(path.parts))
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
 
 
@@ -59,9 +57,7 @@ def test_create_is_the_same_whatever_git_is_told(tmp_path: Path, monkeypatch: py
     git(root, "commit", "-qam", "a later commit works under that configuration too")
 
 
-def test_create_without_a_directory_makes_a_new_one_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_create_without_a_directory_makes_a_new_one_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     first, second = create(), create()
     assert first != second
@@ -75,9 +71,7 @@ def test_create_refuses_a_directory_in_use(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_create_says_when_git_is_missing_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_create_says_when_git_is_missing_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(SystemFailure, match="Install git"):

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from textual.events import Paste
+from textual.events import Key, Paste
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from benchscribe.demo.sample import create
@@ -27,27 +28,45 @@ class Hands:
         self.pilot = pilot
 
     async def press(self, *keys: str) -> None:
-        """Keys by name, one after the other."""
+        """Keys by name, one after the other; each has had its effect before the next."""
         for key in keys:
-            await self.pilot.press(key)
-            await self.pilot.pause()
+            self._send(key)
+            await self.settle()
 
     async def type(self, text: str) -> None:
-        """A text, letter by letter, as fast as it goes; what a keyboard has no key for is pasted."""
+        """A text, as fast as keys can come; what a keyboard has no key for is pasted."""
         for run in re.findall(r"[\x20-\x7e\n]+|[^\x20-\x7e\n]+", text):
             if run.isascii():
-                await self.pilot.press(*(NAMES.get(sign, sign) for sign in run))
+                for sign in run:
+                    self._send(NAMES.get(sign, sign))
             elif self.app.focused is not None:
                 self.app.focused.post_message(Paste(run))
-                await self.pilot.pause()
-        await self.pilot.pause()
+            await self.settle()
+
+    def _send(self, key: str) -> None:
+        sign = {"space": " ", "enter": "\r", "tab": "\t"}.get(key, key if len(key) == 1 else None)
+        event = Key(_character_to_key(key) if len(key) == 1 and not key.isalnum() else key, sign)
+        event.set_sender(self.app)
+        assert self.app._driver is not None
+        self.app._driver.send_message(event)
+
+    async def settle(self) -> None:
+        """Until every widget has done what it had to, and the screen is drawn. Planning may go on.
+
+        Pilot's own pause waits for the process to be idle, which planning keeps it from being.
+        """
+        for _ in range(3):
+            await self.pilot._wait_for_screen()
+            await asyncio.sleep(0.008)
+        self.app.screen._on_timer_update()
+        await self.pilot._wait_for_screen()
 
     async def planned(self) -> None:
         """Until the plan of what was typed is there, and judged."""
         for _ in range(6000):
             outcome = self.app.outcome
             if self.app.is_planned and outcome is not None and (outcome.plan is None or outcome.judged is not None):
-                await self.pilot.pause()
+                await self.settle()
                 return
             await asyncio.sleep(0.01)
         raise AssertionError("no plan came")
@@ -56,6 +75,7 @@ class Hands:
         """Until something is so."""
         for _ in range(1500):
             if holds():
+                await self.settle()
                 return
             await asyncio.sleep(0.01)
         raise AssertionError("it did not come about")
@@ -95,7 +115,6 @@ class World:
         app = BenchscribeApp(checkout, drafts=self.drafts)
         async with app.run_test(size=size) as pilot:
             hands = Hands(app, pilot)
-            await pilot.pause()
             await hands.until(lambda: hands.step == "home")
             yield hands
 

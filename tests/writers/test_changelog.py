@@ -69,16 +69,12 @@ def test_a_block_keeps_its_trailing_blanks_and_loses_the_lines_around_it() -> No
     assert trimmed(b"- config-keys:") == b"- config-keys:\n"
 
 
-blank_runs = st.lists(st.sampled_from([b"\n", b"  \n", b" \n", b"# note\n", b"#\n"]), max_size=5).map(
-    b"".join
-)
+blank_runs = st.lists(st.sampled_from([b"\n", b"  \n", b" \n", b"# note\n", b"#\n"]), max_size=5).map(b"".join)
 last_lines = st.sampled_from([b"", b"# end", b"  ", b"# "])
 prose = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=60)
 entries = st.builds(
     Entry,
-    config_keys=st.lists(
-        st.from_regex(r"[a-z][a-z0-9.*-]{0,20}", fullmatch=True), min_size=1, max_size=3
-    ).map(tuple),
+    config_keys=st.lists(st.from_regex(r"[a-z][a-z0-9.*-]{0,20}", fullmatch=True), min_size=1, max_size=3).map(tuple),
     description=st.lists(prose, min_size=1, max_size=3).map(tuple),
     pr_link=st.one_of(st.none(), st.integers(1, 9999)).map(pull_request_link),
     scenario_type=st.sampled_from([(), ("agentic-coding",), ("fixed-seq-len", "agentic-coding")]),
@@ -100,9 +96,7 @@ def test_any_tail_and_any_prose_obey_the_contract(old: bytes, added: list[Entry]
     new = append(old, added)
     assert_appended(old, new)
     assert_one_list(new)
-    assert [entry["description"] for entry in added_entries(old, new)] == [
-        list(entry.description) for entry in added
-    ]
+    assert [entry["description"] for entry in added_entries(old, new)] == [list(entry.description) for entry in added]
     assert [list(entry) for entry in added_entries(old, new)] == [
         ["config-keys", *(["scenario-type"] if entry.scenario_type else []), "description", "pr-link"]
         + [name for name, _ in entry.flags]

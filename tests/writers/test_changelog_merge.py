@@ -70,9 +70,7 @@ def test_an_entry_on_both_sides_stands_once() -> None:
 def test_comments_and_unknown_fields_of_the_branch_are_kept() -> None:
     own = OWN.replace(b"    - own\n", b"    # why\n    - own # here\n") + b"  colour: red\n"
     branch = OLD + b"\n# about it\n" + own + b"\n# the end\n"
-    assert merge(OLD, append(OLD, [MAIN]), branch) == (
-        append(OLD, [MAIN]) + b"\n# about it\n" + own + b"\n# the end\n"
-    )
+    assert merge(OLD, append(OLD, [MAIN]), branch) == (append(OLD, [MAIN]) + b"\n# about it\n" + own + b"\n# the end\n")
 
 
 @pytest.mark.parametrize(
@@ -154,9 +152,7 @@ def test_a_second_commit_that_sets_the_link_is_merged_by_git(tmp_path: Path) -> 
 def test_a_link_set_on_an_entry_that_is_not_here_is_never_appended(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    code, result = drive(
-        tmp_path, append(OLD, [with_link(OWN, None)]), append(OLD, [MAIN]), append(OLD, [OWN])
-    )
+    code, result = drive(tmp_path, append(OLD, [with_link(OWN, None)]), append(OLD, [MAIN]), append(OLD, [OWN]))
     assert code == 1
     assert result.startswith(OLD)
     assert b"<<<<<<< HEAD\n" in result
@@ -192,9 +188,7 @@ def test_the_driver_imports_the_standard_library_only_and_starts_fast() -> None:
         "import sys, benchscribe.writers.merge_driver\n"
         "print(sorted({n.partition('.')[0] for n in sys.modules} - set(sys.stdlib_module_names)))"
     )
-    loaded = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert not {"ruamel", "pydantic", "git", "click", "rich", "textual"} & set(loaded.split("'"))
     best = 9.0
     for _ in range(5):
@@ -222,9 +216,7 @@ class Repository:
 
     def git(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         identity = {
-            f"GIT_{who}_{what}": "a@example.invalid"
-            for who in ("AUTHOR", "COMMITTER")
-            for what in ("NAME", "EMAIL")
+            f"GIT_{who}_{what}": "a@example.invalid" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
         }
         environ = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
         command = ["git", "-C", str(self.path), *arguments]
@@ -384,9 +376,7 @@ def test_both_sides_editing_one_old_line_stay_gits_conflict(tmp_path: Path) -> N
 
 def test_a_driver_that_cannot_run_leaves_no_half_result(tmp_path: Path) -> None:
     repository = diverged(tmp_path, OLD, append(OLD, [MAIN]), append(OLD, [OWN]))
-    repository.git(
-        "config", "merge.benchscribe.driver", f"{sys.executable} -m {merge_driver.__name__} %O %A %B"
-    )
+    repository.git("config", "merge.benchscribe.driver", f"{sys.executable} -m {merge_driver.__name__} %O %A %B")
     assert repository.git("merge", "main", check=False).returncode != 0
     assert repository.git("status", "--porcelain").stdout == f"UU {NAME}\n"
 
@@ -423,9 +413,7 @@ def test_traffic_on_the_real_changelog(shared: Path, tmp_path: Path, seed: int) 
     wanted = append(main, numbered)
     assert_appended(main, wanted)
     for way in ("merge main", "rebase main", "cherry-pick", "merge work"):
-        repository.git(
-            "checkout", "-q", "-B", "try", "main" if way in ("cherry-pick", "merge work") else "work"
-        )
+        repository.git("checkout", "-q", "-B", "try", "main" if way in ("cherry-pick", "merge work") else "work")
         if way == "merge work":
             repository.git("checkout", "-q", "-B", "main", "main")
         arguments = [f"work~{len(versions)}..work"] if way == "cherry-pick" else []

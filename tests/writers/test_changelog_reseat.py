@@ -121,9 +121,7 @@ def test_an_own_entry_keeps_its_style_byte_for_byte() -> None:
 
 
 def test_a_file_that_a_tool_wrote_anew_is_compared_by_what_it_says() -> None:
-    text = BASE.replace(
-        b'"About one."', b"\"It's 'about' one: # \\\\ and a line far longer than any tool leaves it\""
-    )
+    text = BASE.replace(b'"About one."', b"\"It's 'about' one: # \\\\ and a line far longer than any tool leaves it\"")
     yaml = YAML()
     yaml.width = 40
     out = io.BytesIO()
@@ -225,9 +223,7 @@ def test_a_copied_entry_with_its_neighbours_link_is_still_the_branchs_own() -> N
 
 def test_an_old_placeholder_entry_does_not_swallow_a_new_one() -> None:
     base = append(BASE, [entry("rerun")])
-    assert seat(append(base, [entry("rerun")]), base=base, main=append(base, GAINED)).moved == (
-        entry("rerun"),
-    )
+    assert seat(append(base, [entry("rerun")]), base=base, main=append(base, GAINED)).moved == (entry("rerun"),)
 
 
 def test_comments_between_entries_are_named_and_left() -> None:

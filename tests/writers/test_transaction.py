@@ -187,9 +187,7 @@ def test_a_symbolic_link_stays_and_its_file_is_written(root: Path, state_dir: Pa
 
 def test_a_checkout_reached_through_a_link(root: Path, state_dir: Path) -> None:
     (root.parent / "shortcut").symlink_to(root)
-    assert apply([Edit("a", b"one\r\n\xff", b"1")], root=root.parent / "shortcut", state_dir=state_dir) == [
-        "a"
-    ]
+    assert apply([Edit("a", b"one\r\n\xff", b"1")], root=root.parent / "shortcut", state_dir=state_dir) == ["a"]
     assert (root / "a").read_bytes() == b"1"
 
 

@@ -102,9 +102,7 @@ def sweep(tmp_path: Path, name: str, code: int, lasting: bool) -> list[SystemFai
         ("fchmod", errno.EPERM, 2),
     ],
 )
-def test_one_failing_call_leaves_every_file_as_it_was(
-    tmp_path: Path, name: str, code: int, count: int
-) -> None:
+def test_one_failing_call_leaves_every_file_as_it_was(tmp_path: Path, name: str, code: int, count: int) -> None:
     raised = sweep(tmp_path, name, code, lasting=False)
     assert len(raised) == count
     assert all(error.exit_code == 4 and os.strerror(code) in str(error) for error in raised)
@@ -148,9 +146,7 @@ def test_the_failure_names_the_file_and_the_reason(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "write", failing(os.write, 5, errno.ENOSPC, lasting=True))
     with pytest.raises(SystemFailure) as caught:
         apply(EDITS, root=tmp_path / "root", state_dir=tmp_path / "state")
-    assert str(caught.value) == (
-        "configs/a.yaml: cannot write: No space left on device\n  nothing was written"
-    )
+    assert str(caught.value) == ("configs/a.yaml: cannot write: No space left on device\n  nothing was written")
     assert not pending(tmp_path / "state")
 
 
@@ -201,9 +197,7 @@ def test_an_interrupt_right_after_the_commit_leaves_the_write_done(
     assert files_of(tmp_path / "root") == AFTER
 
 
-def test_when_putting_back_fails_too_the_next_run_does_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_when_putting_back_fails_too_the_next_run_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, state_dir = tmp_path / "root", tmp_path / "state"
     make_tree(root, BEFORE)
     # The disk goes read-only after the manifest and one file were renamed.
@@ -237,9 +231,7 @@ def test_no_name_is_changed_before_the_bytes_behind_it_are_on_the_disk(
 
     def checking_replace(source: Any, target: Any) -> None:
         name = Path(target).name
-        assert name == "committed.json" or Path(source).stat().st_ino in synced, (
-            f"{name} was renamed unsynced"
-        )
+        assert name == "committed.json" or Path(source).stat().st_ino in synced, f"{name} was renamed unsynced"
         if name == "committed.json":
             folders = [root, root / "configs", root / "recipes", root / "recipes/new"]
             assert {folder.stat().st_ino for folder in folders} <= folders_synced_after
@@ -257,9 +249,7 @@ def test_no_name_is_changed_before_the_bytes_behind_it_are_on_the_disk(
 CONTENT = st.none() | st.binary(max_size=40) | st.sampled_from([b"\r\n", b"\xff\xfe", b"x\ry", b"\0"])
 PATHS = st.sampled_from(["a", "b.yaml", "d/a", "d/e/f", "d/e/g", "ü/日本", "h h/i"])
 CHANGES = st.dictionaries(PATHS, st.tuples(CONTENT, CONTENT), min_size=1)
-FAULTS = st.none() | st.tuples(
-    st.sampled_from(["write", "fsync", "replace", "mkdir", "unlink"]), st.integers(1, 25)
-)
+FAULTS = st.none() | st.tuples(st.sampled_from(["write", "fsync", "replace", "mkdir", "unlink"]), st.integers(1, 25))
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -35,9 +35,7 @@ def kill(root: Path, call: str, number: int) -> None:
     Its renames are: 1 the manifest, 2 configs/a.yaml, 3 recipes/new/deep/r.yaml, 4 log.yaml, 5 the commit;
     old.yaml is unlinked between 3 and 4.
     """
-    subprocess.run(
-        [sys.executable, str(KILLER), "once", str(root), call, str(number)], check=True, timeout=60
-    )
+    subprocess.run([sys.executable, str(KILLER), "once", str(root), call, str(number)], check=True, timeout=60)
 
 
 def recovered(root: Path) -> Recovery:
@@ -110,9 +108,7 @@ def test_what_is_kept_survives_later_writes(root: Path, state_dir: Path) -> None
     kill(root, "replace", 4)
     (root / "configs/a.yaml").write_bytes(b"mine")
     copy = recovered(root).left[0].copy
-    assert apply([Edit("configs/a.yaml", b"mine", b"next")], root=root, state_dir=state_dir) == [
-        "configs/a.yaml"
-    ]
+    assert apply([Edit("configs/a.yaml", b"mine", b"next")], root=root, state_dir=state_dir) == ["configs/a.yaml"]
     assert copy is not None
     assert copy.read_bytes() == CONFIG
 
@@ -168,9 +164,7 @@ def test_a_file_replaced_by_a_folder_is_left_alone(root: Path) -> None:
     assert [left.why for left in recovered(root).left] == ["it is not a regular file"]
 
 
-def test_a_removed_file_comes_back_though_its_folder_is_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_removed_file_comes_back_though_its_folder_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Git removes folders that become empty, so this is what a checkout in between leaves.
     root, state_dir = tmp_path / "root", tmp_path / "state"
     (root / "deep/er").mkdir(parents=True)
@@ -238,9 +232,7 @@ def test_a_damaged_copy_is_not_put_back(root: Path, state_dir: Path) -> None:
     kill(root, "replace", 4)
     (state_dir / "journal/0.before").write_bytes(b"a: 1\0\0\0")
     found = recovered(root)
-    assert [(left.path, left.why) for left in found.left] == [
-        ("configs/a.yaml", "the journal's copy of it is damaged")
-    ]
+    assert [(left.path, left.why) for left in found.left] == [("configs/a.yaml", "the journal's copy of it is damaged")]
     assert (root / "configs/a.yaml").read_bytes() == CONFIG + b"b: 2\r\n"
 
 

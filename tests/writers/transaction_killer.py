@@ -165,9 +165,7 @@ def sweep(folder: Path, twice: bool, step: int) -> list[dict[str, Any]]:
             if interrupted:
                 outcome = recovery(root)[1]
             state = verdict(root, before, after)
-            trials.append(
-                {"number": number, "second": second, "killed": killed, "outcome": outcome, "state": state}
-            )
+            trials.append({"number": number, "second": second, "killed": killed, "outcome": outcome, "state": state})
             shutil.rmtree(root)
     return trials
 
