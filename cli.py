@@ -47,7 +47,10 @@ def benchscribe(
     base: str,
     output_format: str,
 ) -> None:
-    """Add and retune benchmark recipes: config, recipe and changelog kept consistent, byte for byte."""
+    """Add and retune benchmark recipes: config, recipe and changelog kept consistent, byte for byte.
+
+    Without a command and without --from-spec: the screen.
+    """
     context.obj = directory = repo or Path()
     if demo:
         directory = _demo(repo)
@@ -55,6 +58,8 @@ def benchscribe(
     if context.invoked_subcommand is not None:
         _refuse_misplaced(context)
         return
+    if spec is None and not demo and (commit or signoff or dry_run or number is not None):
+        raise click.UsageError("--commit, --signoff, --dry-run and --pr go with --from-spec FILE")
     if spec is None and not dry_run and output_format == "text" and sys.stdin.isatty() and sys.stdout.isatty():
         from .tui.app import run as run_tui
 
@@ -64,8 +69,9 @@ def benchscribe(
 
         spec = str(prepared_spec())
     if spec is None:
-        click.echo(context.get_help())
-        context.exit(0 if sys.stdout.isatty() else 2)
+        click.echo(context.get_help(), err=True)
+        click.echo("\nNo terminal for the screen: use --from-spec FILE or one of the commands.", err=True)
+        context.exit(2)
     from .commands import from_spec
 
     assert spec is not None

@@ -36,7 +36,7 @@ def run(repo: Path, options: Options) -> int:
     try:
         return _run(repo, options)
     except BenchscribeError as error:
-        if options.output_format in ("json", "sarif"):
+        if options.output_format in ("json", "sarif", "github"):
             from .check_formats import print_error
 
             print_error(error, options.output_format)
@@ -48,12 +48,23 @@ def _run(repo: Path, options: Options) -> int:
     checkout = _open(repo, options)
     settings = read_settings(checkout.after, rule_names())
     subject, findings = _judge(checkout, options, settings)
+    _tell_of_line_ends(subject)
     if options.fix:
         subject, findings = _fix(subject, findings, options, settings)
     if options.upstream:
         findings = [*findings, *_upstream(subject, settings)]
     _print(subject, findings, options)
     return exit_code(findings, strict=options.strict)
+
+
+def _tell_of_line_ends(subject: Subject) -> None:
+    """Where git itself put the carriage returns, that is what has to be mended, not the files."""
+    checkout = subject.checkout
+    if b"\r" in subject.changelog and not checkout.committed and checkout.git.setting("core.autocrlf") == "true":
+        say(
+            "core.autocrlf=true makes git write CRLF into this work tree; what it commits has plain line ends. "
+            "Judge that with --committed, or: git config core.autocrlf input, and check the files out anew"
+        )
 
 
 def _refuse(options: Options) -> None:
@@ -125,11 +136,10 @@ def _print(subject: Subject, findings: Sequence[Finding], options: Options) -> N
         return
     from . import check_formats
 
-    printers = {
-        "json": check_formats.print_report,
-        "github": check_formats.print_annotations,
-        "sarif": check_formats.print_sarif,
-    }
+    if options.output_format == "github":
+        check_formats.print_annotations(findings)
+        return
+    printers = {"json": check_formats.print_report, "sarif": check_formats.print_sarif}
     printers[options.output_format](subject, findings)
 
 

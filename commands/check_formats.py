@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .. import __version__
+from ..checkout.changes import read_if_readable
 from ..checks.model import Rule, Subject
 from ..checks.registry import rules
 from ..schema.errors import BenchscribeError
 from ..schema.results import Edit, Finding, Severity
 from .output import finding_json, print_json
+
+if TYPE_CHECKING:
+    from ..plan.diff import FileChange
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -23,10 +27,7 @@ STATES = {2: "usage", 3: "state", 4: "system"}
 
 def print_report(subject: Subject, findings: Sequence[Finding]) -> None:
     """The stable JSON. `files` are the changed ones; `entry` holds the branch's own entries as they stand."""
-    from ..plan.diff import line_counts
-
-    edits = [Edit(path, subject.checkout.at_base(path), subject.after.read(path)) for path in sorted(subject.files)]
-    counts = [line_counts(edit) for edit in edits if edit.before != edit.after]
+    counts = list(_changed(subject))
     print_json(
         {
             "ok": not any(finding.severity is Severity.ERROR for finding in findings),
@@ -38,6 +39,19 @@ def print_report(subject: Subject, findings: Sequence[Finding]) -> None:
             "findings": [report(finding) for finding in findings],
         }
     )
+
+
+def _changed(subject: Subject) -> Iterator[FileChange]:
+    """The files that differ from the base; what cannot be read counts without lines."""
+    from ..plan.diff import FileChange, line_counts
+
+    for path in sorted(subject.files):
+        before, was_readable = read_if_readable(subject.checkout.at_base, path)
+        after, is_readable = read_if_readable(subject.after.read, path)
+        if not (was_readable and is_readable):
+            yield FileChange(path, 0, 0)
+        elif before != after:
+            yield line_counts(Edit(path, before, after))
 
 
 def report(finding: Finding) -> dict[str, Any]:
@@ -70,11 +84,14 @@ def print_error(error: BenchscribeError, output_format: str) -> None:
     if output_format == "sarif":
         print_json(sarif([finding], [], successful=False))
         return
+    if output_format == "github":
+        print_annotations([finding])
+        return
     empty: dict[str, Any] = {"ok": False, "base": "", "files": [], "derived": [], "lines": [], "entry": ""}
     print_json({**empty, "findings": [report(finding)]})
 
 
-def print_annotations(subject: Subject, findings: Sequence[Finding]) -> None:
+def print_annotations(findings: Sequence[Finding]) -> None:
     """One workflow command per finding, for the log of a GitHub action."""
     for finding in findings:
         parts = [f"file={_property(finding.path)}"] if finding.path else []
@@ -85,6 +102,8 @@ def print_annotations(subject: Subject, findings: Sequence[Finding]) -> None:
 
 
 def _data(text: str) -> str:
+    # A path may hold bytes that are no UTF-8; the log takes none of them.
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
@@ -145,7 +164,7 @@ def _sarif_result(finding: Finding, index: dict[str, int], texts: dict[str, list
     if finding.rule in index:
         result["ruleIndex"] = index[finding.rule]
     if finding.path:
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path, safe="/")}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.path, safe="/", errors="surrogateescape")}}
         if finding.line:
             place["region"] = _region(finding, texts.get(finding.path, []))
         result["locations"] = [{"physicalLocation": place}]

@@ -106,10 +106,14 @@ def _report(printer: Printer, plan: CommitPlan, made: Committed) -> None:
 
 def _name_left(plan: CommitPlan) -> None:
     for path in plan.left_staged:
-        say(f"left staged, not committed: {path}")
+        say(f"left staged, not committed: {_on_one_line(path)}")
     for path in plan.left_dirty:
         if path not in plan.left_staged:
-            say(f"left as it is: {path}")
+            say(f"left as it is: {_on_one_line(path)}")
+
+
+def _on_one_line(path: str) -> str:
+    return path.replace("\n", "\\n")
 
 
 def _is_terminal() -> bool:

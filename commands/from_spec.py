@@ -35,7 +35,7 @@ def run(
     if output_format == "json":
         print_json(plan_json(plan))
     else:
-        plan_text(Printer(), plan, done=_outcome(plan, written, dry_run))
+        plan_text(Printer(), plan, done=_outcome(plan, written, dry_run, commit))
     if plan.blocked:
         return 1
     return _commit(plan, output_format, signoff) if commit and not dry_run else 0
@@ -59,7 +59,7 @@ def _planned(spec_path: str, shown: str, repo: Path, base: str, number: int | No
     return judged(make_plan(reading, checkout, number=number))
 
 
-def _outcome(plan: Plan, written: list[str], dry_run: bool) -> str:
+def _outcome(plan: Plan, written: list[str], dry_run: bool, commit: bool) -> str:
     if plan.blocked:
         return "Blocked by the errors above; nothing was written."
     if plan.nothing_to_do:
@@ -68,7 +68,8 @@ def _outcome(plan: Plan, written: list[str], dry_run: bool) -> str:
     files = f"{count} file{'' if count == 1 else 's'}"
     if dry_run:
         return f"Dry run: {files} would be written."
-    return f"Wrote {len(written)} file{'' if len(written) == 1 else 's'}."
+    following = "" if commit else " Next: benchscribe commit"
+    return f"Wrote {len(written)} file{'' if len(written) == 1 else 's'}.{following}"
 
 
 def read(spec_path: str, shown: str) -> SpecReading:

@@ -32,7 +32,9 @@ def run(
     if not (ai_model or (spec and spec.ai_model)):
         say('the AI model disclosure is missing: --ai-model "…" (or ai-model: in the spec); "No AI used" is an answer')
     if output_format == "json":
-        items = [{"what": item.what, "holds": item.holds, "how": item.how} for item in found.checklist]
+        items = [
+            {"what": item.what, "holds": item.holds, "judged": item.judged, "how": item.how} for item in found.checklist
+        ]
         print_json(
             {
                 "ok": True,

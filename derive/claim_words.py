@@ -34,7 +34,7 @@ _SOFT_WORDS = _words("""
     except other others another peak faster slower oom ooms experiment variant copied derived hypothetical
     planned future todo follow-up historical originally initially already merged greedy limit limits ceiling
     window capable worth threshold above below beyond past against equivalent outside unrelated
-    once follows eval evals evaluation accuracy gsm8k leave leaves
+    once follows eval evals evaluation accuracy leave leaves
 """)
 _SOFT_STEMS = _words("""
     drop remov delet retir revert match mirror compar characteriz characteris measur observ record validat
@@ -69,7 +69,7 @@ _SOFT_CHINESE = (
     "一致|对齐|参照|参考|沿用|同级|默认|上游|实测|测得|观测|若|如果|当|除非|其他|其它|峰值|失败|崩溃|替换|取代|历史|计划"
 )
 _SOFT_SIGNS = re.compile(
-    rf"{_SOFT_CHINESE}|instead of|rather than|no longer|only the|checkpoint ships|#\d|\bPR\b|\bruns? \d|\btok/s"
+    rf"{_SOFT_CHINESE}|instead of|rather than|no longer|only the|checkpoint ships|#\d|\bPR\b|\bGSM8K\b|\bGPQA\b|\bruns? \d|\btok/s"
     r"|\.sh['’]s|[~≈≥≤]|(?<![-=])[<>]|n['’]t\b|%",
     re.IGNORECASE,
 )

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from ..checkout.changelog_text import ensure_writable
 from ..checkout.checkout import Checkout
 from ..derive.change import Change, KeyChange
+from ..derive.compare import compare
 from ..derive.figures import CheckoutFigures
 from ..derive.prose import derived_lines
-from ..schema.changelog import Entry, link_number, parse_entry, pull_request_link, render
+from ..schema.changelog import Entry, link_number, parse_entry, pull_request_link, quoted, render
 from ..schema.errors import BenchscribeError, Place, StateError
 from ..schema.results import Edit, Line
 from ..schema.spec import ChangelogChange
@@ -106,7 +107,7 @@ def plan_changelog(
     after = replace_own(both.base, both.now, entries, both.path)
     edit = Edit(both.path, both.now, after) if after != both.now else None
     text = "\n".join(render(entry) for entry in entries)
-    given_up = tuple(_given_up(both, entries)) if edit is not None else ()
+    given_up = (*_given_up(both, entries), *_own_words(checkout, both, text, len(entries))) if edit is not None else ()
     return Changelog(edit, text, tuple(lines), number, tuple(mistakes), tuple(unknown), given_up)
 
 
@@ -122,6 +123,24 @@ def _given_up(both: Bytes, entries: Sequence[Entry]) -> Iterator[str]:
         if number >= len(entries):
             yield f"the entry for {', '.join(present.config_keys)}: {'; '.join(present.description)}"
         yield from (name for name, _ in present.flags if name not in flags)
+
+
+def _own_words(checkout: Checkout, both: Bytes, text: str, kept: int) -> Iterator[str]:
+    """Lines that a person wrote into the present entry: not derived from what the branch holds, and gone now."""
+    if not both.own:
+        return
+    present = compare(checkout.before, checkout.after, checkout.changed_paths)
+    figures = CheckoutFigures(checkout.after)
+    for block in both.own[:kept]:
+        try:
+            entry = parse_entry(block)
+        except BenchscribeError:
+            continue
+        derived = derived_lines(present, figures, None, entry.flags)
+        known = {words for line in derived for words in (line.en, line.zh)}
+        for line in entry.description:
+            if line not in known and quoted(line, "description") not in text:
+                yield f"the line {line!r}"
 
 
 def _keys(change: Change, wanted: Checkout, asked: ChangelogChange, path: Path) -> tuple[list[str], list[Mistake]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..checkout.changelog_text import link_of, number_of, own_blocks, split
+from ..checkout.changes import read_if_readable
 from ..checkout.checkout import Checkout
 from ..checkout.git import Git, State
 from ..derive.change import Change
@@ -161,7 +162,8 @@ def _change(checkout: Checkout, paths: Sequence[str]) -> Change:
     head = checkout.at_commit(checkout.git.head)
     after = checkout.after
     if head.layout == after.layout:
-        after = head.with_changes({path: after.read(path) for path in paths})
+        found = {path: read_if_readable(after.read, path) for path in paths}
+        after = head.with_changes({path: data for path, (data, is_readable) in found.items() if is_readable})
     try:
         return compare(head, after, frozenset(paths))
     except StateError:

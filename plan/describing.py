@@ -53,11 +53,9 @@ def describe(branch: Branch, *, number: int | None, language: str) -> Descriptio
     own = own_entries(branch)
     asked = _asked(branch, own, language)
     changelog = plan_changelog(checkout, checkout, branch.change, asked, number)
-    said = {text for entry in own for text in entry.description}
-    stays = {line for line in said if changelog.edit is None or line in changelog.text}
     flags = asked[0].flags if len(asked) == 1 else ()
     derived = derived_values(branch.change, checkout.after, flags)
-    return Description(branch, changelog, derived, (*sorted(said - stays), *changelog.given_up), _untold(branch))
+    return Description(branch, changelog, derived, changelog.given_up, _untold(branch))
 
 
 def own_entries(branch: Branch) -> list[Entry]:

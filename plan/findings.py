@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..checkout.checkout import Checkout
 from ..checkout.recipes import find_recipes
 from ..checkout.snapshot import Missing
-from ..derive.change import Change, KeyChange
+from ..derive.change import Change, KeyChange, compare_entries
 from ..schema.results import Finding, Severity
 from ..schema.spec_reader import SpecReading
 
@@ -19,15 +19,39 @@ def plan_findings(
 ) -> Iterator[Finding]:
     """Findings about the spec itself and about what its entries refer to."""
     yield from _spec_findings(reading, unknown_omits)
+    yield from _dropped_rows(reading, checkout, wanted)
     for key in change.remaining:
         yield from _recipe_findings(checkout, wanted, key)
+
+
+def _dropped_rows(reading: SpecReading, checkout: Checkout, wanted: Checkout) -> Iterator[Finding]:
+    """A search-space is the whole list; rows left out of it go, which is easily done by mistake."""
+    for index, one in enumerate(reading.require().changes):
+        before, after = checkout.entry(one.config_key), wanted.entry(one.config_key)
+        if before is None or after is None or not any(one.scenarios.values()):
+            continue
+        items = compare_entries(before, after)
+        gone = [row for item in items if item.after is not None for row in item.rows if row.after is None]
+        if gone:
+            points = sum(len(row.row.concurrencies) for row in gone)
+            rows = f"{len(gone)} row{'' if len(gone) == 1 else 's'} ({points} point{'' if points == 1 else 's'})"
+            message = f"search-space is the whole list: {rows} of {one.config_key} are dropped"
+            line = reading.line_of(("changes", index, "scenarios"))
+            yield Finding("rows-dropped", Severity.INFO, reading.path, line, message, "repeat them to keep them")
 
 
 def given_up_findings(path: str, given_up: Sequence[str]) -> Iterator[Finding]:
     """What the branch's present entries promise and the spec does not ask for: it goes, but never silently."""
     for what in given_up:
         message = f"the branch's present entry has {what}; the spec does not ask for it, so it goes"
-        yield Finding("entry-replaced", Severity.WARNING, path, 0, message, "say it under changelog: to keep it")
+        yield Finding(
+            "entry-replaced",
+            Severity.WARNING,
+            path,
+            0,
+            message,
+            "say it under changelog: to keep it, a line under notes:",
+        )
 
 
 def _spec_findings(reading: SpecReading, unknown_omits: Sequence[str]) -> Iterator[Finding]:

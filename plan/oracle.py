@@ -88,6 +88,8 @@ def _run(subject: Subject, state: Throwaway, program: Program) -> Verdict:
     layout = subject.after.layout
     values = {"changelog": Path(layout.changelog).name, "base": state.base, "head": state.head}
     arguments = [_filled(argument, values) for argument in program.arguments]
+    if not (state.root / layout.project_root / program.path).is_file():
+        return Verdict(program, None, "this checkout does not hold that file")
     python = shutil.which("python3") or sys.executable
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(state.root / layout.project_root)}

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks.registry import errors, judge, rule_names
-from ..checks.settings import read_settings
-from ..checks.subject import read_subject
 from ..derive.change import Change, KeyChange
 from ..derive.wording import Arms, Phrase, concurrencies, lengths, value
-from ..schema.results import Finding, Severity
 from ..schema.spec import Spec
 from .branch import Branch
+from .checklist import ChecklistItem, checklist
 from .describing import notes_of
 from .messages import Message, Subject, message_of, spec_lines
 
 ABSENT = "–"
 MOST_ROWS = 24
-
-
-@dataclass(frozen=True, slots=True)
-class ChecklistItem:
-    """One promise, whether it holds, and how that was found out (or what stands against it)."""
-
-    what: str
-    holds: bool
-    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +33,16 @@ def pull_request(
 ) -> PullRequest:
     """The text for a branch as it stands. `spec` gives title, the notes' Chinese and the AI disclosure."""
     message = _message(branch, spec)
-    checklist = tuple(_checklist(branch, number))
+    items = tuple(checklist(branch, number))
     disclosure = ai_model or (str(spec.ai_model) if spec is not None and spec.ai_model else "")
     parts = [
         _section("Summary", _english(message)),
         _section("Changes", "\n\n".join(_tables(branch.change))),
         _collapsed("中文", _chinese(message)),
         _collapsed("AI model disclosure", markdown(disclosure)),
-        _section("Checklist", "\n".join(_item(one) for one in checklist)),
+        _section("Checklist", "\n".join(_item(one) for one in items)),
     ]
-    return PullRequest(message.title, "\n\n".join(part for part in parts if part) + "\n", checklist)
+    return PullRequest(message.title, "\n\n".join(part for part in parts if part) + "\n", items)
 
 
 def _message(branch: Branch, spec: Spec | None) -> Message:
@@ -139,80 +127,10 @@ def _cell(data: Any) -> str:
     return ABSENT if data is None else code(value(data))
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """What the check can vouch for: the rules (by the start of their names) that would speak against it, and how
-    they look. `{base}` and `{tip}` stand for the base's name and its tip."""
-
-    what: str
-    rules: tuple[str, ...]
-    how: str
-
-
-PROMISES = (
-    Promise(
-        "The changelog's history is byte for byte that of {base}",
-        ("changelog-history", "changelog-bytes"),
-        "compared byte by byte with {tip}",
-    ),
-    Promise(
-        "The entry stands at the true tail, set off by exactly one empty line",
-        ("changelog-tail", "changelog-separators"),
-        "read from the bytes behind {base}'s",
-    ),
-    Promise(
-        "The entry names every changed config key, and none that did not change",
-        ("changelog-coverage", "changelog-unchanged", "changelog-keys"),
-        "compared with the keys whose data differ from {base}",
-    ),
-    Promise(
-        "The entry's fields, flags and link are those the merge helper takes",
-        ("changelog-fields", "changelog-link", "changelog-append-only"),
-        "parsed, and held against the layout's fields",
-    ),
-    Promise(
-        "Images, numbers and flags in the prose are those that the change ships",
-        ("prose-",),
-        "each claim held against config and recipe",
-    ),
-    Promise(
-        "Every point runs exactly one recipe variant, with the config's image",
-        ("recipe-", "config-"),
-        "points and variants matched one by one",
-    ),
-    Promise(
-        "The DRAM budget covers every KV offload tier",
-        ("dram-",),
-        "worked out from tiers, utilization and the runner's DRAM",
-    ),
-    Promise("Acceptance lengths are the golden ones", ("golden-",), "compared with the checkout's curves"),
-)
-
-
-def _checklist(branch: Branch, number: int | None) -> Iterator[ChecklistItem]:
-    checkout = branch.checkout
-    findings = judge(read_subject(checkout, number=number), read_settings(checkout.after))
-    wrong = errors(findings)
-    base, known = checkout.base, rule_names()
-    names = {"base": base.name, "tip": base.tip[:10]}
-    for promise in PROMISES:
-        if any(name.startswith(promise.rules) for name in known):
-            against = [finding for finding in wrong if finding.rule.startswith(promise.rules)]
-            how = _against(against) or promise.how.format(**names)
-            yield ChecklistItem(promise.what.format(**names), not against, how)
-    warnings = sum(finding.severity is Severity.WARNING for finding in findings)
-    how = f"{len(known)} rules, {len(wrong)} errors, {warnings} warnings"
-    yield ChecklistItem("`benchscribe check` has no errors", not wrong, how)
-
-
-def _against(findings: Sequence[Finding]) -> str:
-    """The first thing that stands against a promise."""
-    if not findings:
-        return ""
-    first = findings[0]
-    place = f"{first.path}:{first.line}" if first.line else first.path
-    return f"{place}: {first.message}" + (f" (and {len(findings) - 1} more)" if len(findings) > 1 else "")
-
-
 def _item(item: ChecklistItem) -> str:
-    return f"- [{'x' if item.holds else ' '}] {item.what} ({markdown(item.how)})"
+    what = item.what if item.judged else f"Not judged: {_lowered(item.what)}"
+    return f"- [{'x' if item.holds else ' '}] {what} ({markdown(item.how)})"
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -320,6 +320,11 @@ def _findings(reader: _Reader, seated: Reseated, state: State) -> Iterator[Findi
             hint = "give the pull request's number: --pr N"
             yield Finding("changelog-link", Severity.WARNING, reader.path, block.line, message, hint)
     git = reader.git
+    ahead = reader.checkout.base.ahead
+    if ahead and reader.commit == reader.checkout.base.tip:
+        message = f"{ahead} is further on than {reader.name}, whose history was taken"
+        hint = f"take that one: benchscribe reseat --base {ahead} (always: git config benchscribe.base {ahead})"
+        yield Finding("changelog-behind", Severity.WARNING, reader.path, 0, message, hint)
     if not state.operation and reader.history_of(git.head) != reader.main:
         message = f"this branch does not hold {reader.name}'s tip yet, so GitHub still sees a conflict in the changelog"
         hint = f"merge or rebase it: git merge {reader.name}"

@@ -140,6 +140,7 @@ def _row_cross_rules(data: Mapping[str, Any], path: Path) -> Iterator[Mistake]:
         yield Mistake(path, "conc-list and conc-start/conc-end exclude each other", "keep one of them")
     if not listed and not ("conc-start" in data and "conc-end" in data):
         yield Mistake(path, "has no concurrencies", "give conc-list, or conc-start with conc-end")
+    yield from _repeated(data, path)
     if ranged and not listed and _is_more(data.get("conc-start"), data.get("conc-end")):
         yield Mistake((*path, "conc-start"), "conc-start is more than conc-end")
     if not row.multinode and "tp" not in data:
@@ -159,6 +160,13 @@ def _row_cross_rules(data: Mapping[str, Any], path: Path) -> Iterator[Mistake]:
         )
     if row.multinode:
         yield from _multinode_rules(data, path)
+
+
+def _repeated(data: Mapping[str, Any], path: Path) -> Iterator[Mistake]:
+    listed = data.get("conc-list")
+    points = listed if isinstance(listed, list) else []
+    for point in dict.fromkeys(point for point in points if isinstance(point, int) and points.count(point) > 1):
+        yield Mistake((*path, "conc-list"), f"{point} stands twice", "a point runs once; keep one of them")
 
 
 def _is_more(start: Any, end: Any) -> bool:

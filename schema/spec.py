@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from .image import parse_image
 from .master_rules import Positive, Router, RowFields
@@ -93,7 +93,18 @@ def _mapping(value: object) -> Any:
 
 
 ConfigKey = Annotated[str, AfterValidator(_config_key)]
-Anything = Annotated[Any, BeforeValidator(_mapping)]
+Anything = Annotated[Any, BeforeValidator(_mapping), WithJsonSchema({"type": "object"})]
+_COUNT = {"type": "integer", "minimum": 1}
+SizeText = Annotated[
+    Size, BeforeValidator(_size), WithJsonSchema({"type": "string", "examples": ["256 GiB", "1000 GB"]})
+]
+
+
+def _one_of(*schemas: dict[str, Any]) -> WithJsonSchema:
+    """What an editor is told of a field that takes several kinds of values."""
+    return WithJsonSchema({"anyOf": list(schemas)})
+
+
 Language = Literal["en", "both"]
 
 
@@ -136,12 +147,18 @@ Rows = Annotated[Annotated[list[RowFields], Field(min_length=1)], Spelled]
 class ScenarioItem(Strict):
     """The wanted state of one item of a scenario: `item`, or isl and osl, say which."""
 
-    item: Annotated[Any, AfterValidator(_which_item)] = None
+    item: Annotated[Any, AfterValidator(_which_item), _one_of({"type": "integer", "minimum": 0}, {"const": "new"})] = (
+        None
+    )
     isl: Positive | None = None
     osl: Positive | None = None
     remove: bool = False
     require_power: bool | None = None
-    dram_utilization: Annotated[Any, AfterValidator(_utilization)] = None
+    dram_utilization: Annotated[
+        Any,
+        AfterValidator(_utilization),
+        _one_of({"const": "auto"}, {"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "null"}),
+    ] = None
     dram_step: Annotated[Annotated[float, Field(gt=0, lt=1)], Spelled] | None = None
     search_space: Rows | None = None
 
@@ -160,8 +177,8 @@ class ScenarioItem(Strict):
 class Offload(Strict):
     """The size of a KV offload tier, with its scope."""
 
-    per_rank: Annotated[Size, BeforeValidator(_size), PlainSerializer(str)] | None = None
-    per_server: Annotated[Size, BeforeValidator(_size), PlainSerializer(str)] | None = None
+    per_rank: SizeText | None = None
+    per_server: SizeText | None = None
 
 
 class Rule(Strict):
@@ -169,8 +186,10 @@ class Rule(Strict):
 
     match: Annotated[dict[str, Any], Spelled] = Field(default_factory=dict)
     draft_tokens: Annotated[int, Field(ge=0)] | None = None
-    admission: Annotated[Any, BeforeValidator(_admission)] = None
-    graphs: Annotated[Any, AfterValidator(_graphs)] = None
+    admission: Annotated[Any, BeforeValidator(_admission), _one_of({"enum": ["1x", "2x"]}, _COUNT)] = None
+    graphs: Annotated[
+        Any, AfterValidator(_graphs), _one_of({"const": "auto"}, {"type": "array", "items": _COUNT, "minItems": 1})
+    ] = None
     dcp_size: Positive | None = None
     offload: Offload | None = None
     args: Anything = Field(default_factory=dict)
@@ -201,7 +220,9 @@ class RecipeFileChange(Strict):
     comments: Comments = Field(default_factory=dict)
 
 
-ScenarioItems = Annotated[list[ScenarioItem], BeforeValidator(_as_list)]
+ScenarioItems = Annotated[
+    list[ScenarioItem], BeforeValidator(_as_list, json_schema_input_type=ScenarioItem | list[ScenarioItem])
+]
 
 
 class KeyChange(Strict):
@@ -236,7 +257,9 @@ class ChangelogChange(Strict):
     all_evals: bool = False
     no_evals: bool = False
     eval_min_prefill_ep: Positive | None = None
-    notes: list[Annotated[Note, BeforeValidator(_note)]] = Field(default_factory=list)
+    notes: list[Annotated[Note, BeforeValidator(_note, json_schema_input_type=str | Note)]] = Field(
+        default_factory=list
+    )
     omit: list[str] = Field(default_factory=list)
     language: Language = "en"
 
@@ -260,9 +283,10 @@ class Spec(Strict):
 
     benchscribe: Literal[1]
     title: Title | None = None
-    pr: Annotated[Any, AfterValidator(_pull_request)] = None
+    pr: Annotated[Any, AfterValidator(_pull_request), WithJsonSchema(_COUNT)] = None
     ai_model: OneLine | None = None
     changes: Annotated[list[KeyChange], Field(min_length=1)]
-    changelog: Annotated[list[ChangelogChange], BeforeValidator(_as_list)] = Field(
-        default_factory=lambda: [ChangelogChange()]
-    )
+    changelog: Annotated[
+        list[ChangelogChange],
+        BeforeValidator(_as_list, json_schema_input_type=ChangelogChange | list[ChangelogChange]),
+    ] = Field(default_factory=lambda: [ChangelogChange()])

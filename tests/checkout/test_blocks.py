@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -111,19 +110,11 @@ def test_real_files_split_as_the_parser_splits_them(shared: Path) -> None:
         ]
 
 
-def test_the_largest_config_splits_in_a_few_milliseconds(shared: Path) -> None:
+def test_the_largest_config_splits_into_its_entries(shared: Path) -> None:
     text = (shared / "upstream/root/configs/nvidia-master.yaml").read_text()
     blocks = split_blocks(text)
     assert len(blocks) == 152
     assert text.count("\n", 0, blocks[-1].start) + 1 == blocks[-1].line
-    best = min(_seconds(text) for _ in range(5))
-    assert best < 0.1  # 5 ms on this class of machine; a parse takes seconds
-
-
-def _seconds(text: str) -> float:
-    start = time.perf_counter()
-    split_blocks(text)
-    return time.perf_counter() - start
 
 
 KEYS = st.sampled_from(["key", "a.b-c", "k:1", "x y", '"quo ted"', "'it''s'", "-k", "k#1"])

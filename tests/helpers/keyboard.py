@@ -78,7 +78,9 @@ class Hands:
                 await self.settle()
                 return
             await asyncio.sleep(0.01)
-        raise AssertionError("it did not come about")
+        outcome = self.app.outcome
+        said = [*outcome.problems, *outcome.findings, outcome.error] if outcome is not None else []
+        raise AssertionError(f"it did not come about on {self.step}: {said}\n{self.app.model.text}")
 
     @property
     def step(self) -> str:

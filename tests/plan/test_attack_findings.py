@@ -305,6 +305,7 @@ def test_flags_and_companions_never_go_silently(checkout: Path) -> None:
         "all-evals",
         f"the entry for {GPTOSS}: mine",
         "evals-only",
+        "the line 'mine'",
     ]
     kept = (
         SPEC

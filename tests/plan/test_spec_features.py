@@ -257,3 +257,33 @@ def test_a_value_that_turns_the_direction_of_text_is_refused(checkout: Path) -> 
 def test_a_spec_nested_beyond_reason_is_refused(checkout: Path) -> None:
     ((_, what),) = mistakes(checkout, "benchscribe: 1\nx: " + "[" * 2000 + "]" * 2000)
     assert "nested" in what
+
+
+def test_what_a_person_wrote_into_the_entry_does_not_go_silently(checkout: Path) -> None:
+    bump = SPEC + "- {config-key: gptoss-fp4-mi355x-atom, set: {image: 'rocm/atom-dev:nightly_202611011200'}}\n"
+    write(checkout, bump)
+    path = checkout / CHANGELOG
+    path.write_text(path.read_text().replace('nightly_202611011200."\n', 'nightly_202611011200."\n    - "Tuned by hand."\n'))
+    (finding,) = [one for one in plan(checkout, bump).findings if one.rule == "entry-replaced"]
+    assert "Tuned by hand." in finding.message
+    other = bump.replace("202611011200", "202611021200")
+    messages = [one.message for one in plan(checkout, other).findings if one.rule == "entry-replaced"]
+    assert len(messages) == 1 and "Tuned by hand." in messages[0], "the derived line of the old image is nobody's words"
+
+
+def test_rows_left_out_of_a_search_space_are_told(checkout: Path) -> None:
+    text = SPEC + (
+        "- config-key: glm5.2-fp4-mi355x-atom-agentic-mtp\n  scenarios:\n    agentic-coding:\n      search-space:\n"
+        "        - { tp: 8, kv-offloading: none, conc-list: [1, 2], spec-decoding: mtp }\n"
+    )
+    (finding,) = [one for one in plan(checkout, text).findings if one.rule == "rows-dropped"]
+    assert "1 row (3 points)" in finding.message
+
+
+def test_a_point_that_stands_twice_is_refused(checkout: Path) -> None:
+    text = SPEC + (
+        "- config-key: glm5.2-fp4-mi355x-atom-agentic-mtp\n  scenarios:\n    agentic-coding:\n      search-space:\n"
+        "        - { tp: 8, kv-offloading: none, conc-list: [1, 2, 2], spec-decoding: mtp }\n"
+    )
+    ((field, what),) = mistakes(checkout, text)
+    assert (field.rpartition(".")[2], what) == ("conc-list", "2 stands twice")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -165,14 +164,9 @@ def test_a_link_cannot_bring_yaml_along() -> None:
         replace_link(NEW_BYTES, "x\n- config-keys:")
 
 
-def test_appending_to_the_real_changelog_takes_milliseconds(shared: Path) -> None:
+def test_appending_to_the_real_changelog(shared: Path) -> None:
     for layout in ("root", "e2e/inferencex-e2e"):
         old = (shared / "upstream" / layout / "perf-changelog.yaml").read_bytes()
-        best = 1.0
-        for _ in range(5):
-            start = time.perf_counter()
-            new = append(old, [NEW])
-            assert own_entries(old, new) == (NEW_BYTES,)
-            best = min(best, time.perf_counter() - start)
+        new = append(old, [NEW])
+        assert own_entries(old, new) == (NEW_BYTES,)
         assert_appended(old, new)
-        assert best < 0.05

@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -183,19 +182,13 @@ def test_a_failure_never_looks_like_a_result(tmp_path: Path, capfd: pytest.Captu
     assert (tmp_path / "A").read_bytes() == OLD
 
 
-def test_the_driver_imports_the_standard_library_only_and_starts_fast() -> None:
+def test_the_driver_imports_the_standard_library_only() -> None:
     program = (
         "import sys, benchscribe.writers.merge_driver\n"
         "print(sorted({n.partition('.')[0] for n in sys.modules} - set(sys.stdlib_module_names)))"
     )
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert not {"ruamel", "pydantic", "git", "click", "rich", "textual"} & set(loaded.split("'"))
-    best = 9.0
-    for _ in range(5):
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", merge_driver.__name__], capture_output=True, check=False)
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.2  # 0.05 s on an idle machine; the rest is for a busy one
 
 
 # --- real repositories

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -332,10 +331,8 @@ def test_a_second_writer_waits_and_then_gives_up_naming_the_first(
 ) -> None:
     monkeypatch.setattr(lock, "WAIT", 0.3)
     with holder(state_dir, 60) as first:
-        started = time.monotonic()
         with pytest.raises(StateError, match=f"process {first.pid} is writing in this checkout") as caught:
             apply([Edit("a", b"one\r\n\xff", b"1")], root=root, state_dir=state_dir)
-        assert 0.3 <= time.monotonic() - started < 5
         assert caught.value.exit_code == 3
         assert contents(root) == UNTOUCHED
 
