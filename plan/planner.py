@@ -30,7 +30,7 @@ from .texts import Texts, write_entry, write_recipe
 from .values import derived_values, relative_values, sizing_values
 
 if TYPE_CHECKING:
-    from .recipes import WantedRecipe
+    from .wanted_recipe import WantedRecipe
 
 
 @dataclass(slots=True)

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import Any
 
-from ..checkout.snapshot import Missing, Snapshot
+from ..checkout.snapshot import Snapshot
 from ..derive.sizing import KNOB_ORDER, Assignment, Knobs, assignments
 from ..derive.variant_names import new_variant_name
 from ..schema.arguments import canonical, spelled_as
 from ..schema.engines import known_engine
 from ..schema.errors import UsageError
 from ..schema.master import Entry, Item, Point, points_of
-from ..schema.recipe import BASE, Recipe, Variant, deep_merge
+from ..schema.recipe import BASE, Variant, deep_merge
 from ..schema.serving import matches, variants_for
 from ..schema.spec import RecipeChange, Rule
 from ..schema.strict import Mistake, merged
 from ..schema.yaml_text import Path, YamlMap, plain
 from .variant_blocks import OwnBlock, VariantBlock, ZipBlock
+from .wanted_recipe import Sized, WantedRecipe
 
 OWN_PLACES: Mapping[str, Path] = {
     "args": ("roles", "agg", "args"),
@@ -33,44 +33,6 @@ MATCH_DEFAULTS: Mapping[str, Any] = {
     "tp": 1, "pp": 1, "dcp-size": 1, "pcp-size": 1, "ep": 1, "dp-attn": False,
     "spec-decoding": "none", "kv-offloading": "none",
 }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class NewBlock:
-    """A variant to insert: behind `after`, or before `before` (one of the two is empty)."""
-
-    name: str
-    data: Mapping[str, Any]
-    after: str
-    before: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """What a knob came to at one point."""
-
-    point: Point
-    assignment: Assignment
-
-
-@dataclass(slots=True)
-class WantedRecipe:
-    """One recipe while its wanted state is worked out; `data` are the blocks that stay, in the file's order."""
-
-    path: str
-    recipe: Recipe
-    data: dict[str, Any]
-    new: list[NewBlock] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    comments: dict[str, str | None] = field(default_factory=dict)
-    mistakes: list[Mistake] = field(default_factory=list)
-    sized: list[Sized] = field(default_factory=list)
-
-    @property
-    def now(self) -> Recipe:
-        """The recipe as it would read with what was worked out so far."""
-        blocks = {**self.data, **{block.name: block.data for block in self.new}}
-        return Recipe(self.path, {name: data for name, data in blocks.items() if name not in self.removed}, None)
 
 
 def want_recipe(
@@ -215,7 +177,7 @@ def _set_point(recipe: WantedRecipe, entry: Entry, point: Point, rules: Sequence
         return
     name = new_variant_name(point, _names(recipe))
     _check_new(recipe, entry, point, name, block)
-    _insert(recipe, point, entry, name, block.data)
+    recipe.insert(point, name, block.data)
 
 
 def _names(recipe: WantedRecipe) -> list[str]:
@@ -349,60 +311,6 @@ def _check_new(recipe: WantedRecipe, entry: Entry, point: Point, name: str, bloc
         )
 
 
-def _insert(recipe: WantedRecipe, point: Point, entry: Entry, name: str, data: Mapping[str, Any]) -> None:
-    """Where a new variant stands: in order of tp, dcp and conc, first among those of its own arm."""
-    key = _order(point)
-    placed = [
-        (order, variant.block_name)
-        for variant in recipe.now.variants
-        if (order := _variant_order(variant)) is not None and variant.block_name not in recipe.removed
-    ]
-    arm = [(order, block) for order, block in placed if order[:-1] == key[:-1]]
-    for known in (arm, placed):
-        smaller = [block for order, block in known if order < key]
-        if smaller:
-            recipe.new.append(NewBlock(name, data, after=_last(recipe, smaller), before=""))
-            return
-        if known and known is arm:
-            recipe.new.append(NewBlock(name, data, after="", before=known[0][1]))
-            return
-    first = next((block for _, block in placed), "")
-    recipe.new.append(NewBlock(name, data, after="" if first else BASE, before=first))
-
-
-def _last(recipe: WantedRecipe, blocks: Sequence[str]) -> str:
-    """The block among those that stands last, new ones counted where they will stand."""
-    order = final_order(recipe)
-    return max(blocks, key=order.index)
-
-
-def final_order(recipe: WantedRecipe) -> list[str]:
-    """The blocks in the order the file will have them."""
-    names = list(recipe.data)
-    for block in recipe.new:
-        if block.after:
-            names.insert(names.index(block.after) + 1, block.name)
-        else:
-            names.insert(names.index(block.before), block.name)
-    return names
-
-
-def _order(point: Point) -> tuple[int, ...]:
-    topology = point.row.topology
-    dram = int(point.row.kv_offloading == "dram")
-    return (topology.gpus, topology.dcp, topology.ep, int(topology.dp_attn), dram, point.concurrency)
-
-
-def _variant_order(variant: Variant) -> tuple[int, ...] | None:
-    from ..schema.serving import serving_of
-
-    serving = serving_of(variant)
-    if serving.gpus is None or variant.concurrency is None:
-        return None
-    dram = int(variant.kv_offloading == "dram")
-    return (serving.gpus, serving.dcp, serving.ep or 1, int(bool(serving.dp_attn)), dram, variant.concurrency)
-
-
 def _drop_points(
     recipe: WantedRecipe, snapshot: Snapshot, wanted: Entry, was: Sequence[Entry], others: Sequence[Entry]
 ) -> None:
@@ -428,9 +336,3 @@ def _drop_points(
             recipe.data[block] = ZipBlock.without(recipe.data[block], indices)
         else:
             recipe.removed.append(block)
-
-
-def missing_recipes(snapshot: Snapshot, entry: Entry) -> list[Missing]:
-    """The recipes that the entry's rows name and the checkout lacks."""
-    found = [snapshot.recipe(reference) for _, row in entry.rows() for reference in row.recipe_references]
-    return [one for one in found if isinstance(one, Missing)]

@@ -32,7 +32,7 @@ from .entries import WantedEntry
 from .places import UnknownPlace, entry_place, recipe_place
 
 if TYPE_CHECKING:
-    from .recipes import WantedRecipe
+    from .wanted_recipe import WantedRecipe
 
 
 @dataclass(slots=True)

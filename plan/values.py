@@ -16,7 +16,7 @@ from ..schema.master import Entry, Item, Row
 from ..schema.results import Derived, Input
 
 if TYPE_CHECKING:
-    from .recipes import Sized, WantedRecipe
+    from .wanted_recipe import Sized, WantedRecipe
 
 
 def derived_values(
