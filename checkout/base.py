@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from ..schema.errors import StateError
 from .git import Git
@@ -17,7 +18,8 @@ class Base:
     """The commit a branch starts from.
 
     `ref` is what was asked for or chosen, `name` the short form for people, `tip` the commit the ref
-    points to, `commit` the merge base of it and HEAD, `reason` why this one.
+    points to, `commit` the merge base of it and HEAD, `reason` why this one. `ahead` names the main of the
+    remote `upstream` where that one has gone on since the chosen default, as on a fork that nobody synchronized.
     """
 
     ref: str
@@ -25,6 +27,7 @@ class Base:
     tip: str
     commit: str
     reason: str
+    ahead: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} ({self.commit[:10]})"
@@ -70,7 +73,8 @@ def _default(git: Git) -> Base:
         if full in refs:
             found = refs[full]
             target = found.target if found.target in refs else full
-            return _join(git, full, _short(target), found.commit, _why(reason, current, full))
+            base = _join(git, full, _short(target), found.commit, _why(reason, current, full))
+            return replace(base, ahead=_ahead(git, found, refs))
     if current is not None and current.upstream:
         tried.append(f"{_short(current.upstream)} (the branch's upstream)")
         tip = git.try_run("rev-parse", "--verify", "--quiet", "--end-of-options", current.upstream)
@@ -83,6 +87,16 @@ def _default(git: Git) -> Base:
         "no base to compare with was found; tried " + ", ".join(tried),
         hint=f"name one with --base REF, or set it: git config {SETTING} REF",
     )
+
+
+def _ahead(git: Git, chosen: _Ref, refs: Mapping[str, _Ref]) -> str:
+    """The main of `upstream` that holds the chosen ref and more; empty without one."""
+    for main in _MAINS:
+        other = refs.get(f"refs/remotes/upstream/{main}")
+        if other is not None and other.commit != chosen.commit:
+            answer = git.try_run("merge-base", "--is-ancestor", chosen.commit, other.commit)
+            return _short(other.name) if answer.returncode == 0 else ""
+    return ""
 
 
 def _why(reason: str, current: _Ref | None, full: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from ..schema.errors import StateError, SystemFailure
 from .layout import map_path
 
 if TYPE_CHECKING:
@@ -17,6 +18,18 @@ def changed_files(checkout: Checkout, planned: Iterable[str] = ()) -> frozenset[
     Uncommitted and untracked files count unless only HEAD is judged; `planned` are paths planned to change.
     """
     return checkout.changed_paths | frozenset(planned)
+
+
+def read_if_readable(read: Callable[[str], bytes | None], path: str) -> tuple[bytes | None, bool]:
+    """A changed file's bytes, and whether it could be read at all.
+
+    Whatever lies in a work tree may differ from the base: links to data elsewhere, loops, names with line ends.
+    Nothing of ours stands there, so none of it may end a run.
+    """
+    try:
+        return read(path), True
+    except (StateError, SystemFailure):
+        return None, False
 
 
 def branch_paths(checkout: Checkout) -> frozenset[str]:

@@ -12,9 +12,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ..schema.errors import SystemFailure
+from .changes import read_if_readable
 from .checkout import Checkout
 
 _SETTINGS = (
@@ -65,7 +67,9 @@ def _commit(checkout: Checkout, root: Path, changed: list[str]) -> str:
     head = checkout.git.head
     _git(root, "read-tree", head)
     for path in changed:
-        data = checkout.after.read(path)
+        data, is_readable = read_if_readable(partial(_content, checkout), path)
+        if not is_readable:
+            continue
         if data is None:
             _git(root, "update-index", "--force-remove", "--", path)
             continue
@@ -75,8 +79,18 @@ def _commit(checkout: Checkout, root: Path, changed: list[str]) -> str:
     return _git(root, "commit-tree", tree, "-p", head, "-m", "state judged by benchscribe")
 
 
+def _content(checkout: Checkout, path: str) -> bytes | None:
+    """What git keeps of a path: of a link where it leads, not what stands there."""
+    place = checkout.git_root / path
+    if not checkout.committed and place.is_symlink():
+        return os.fsencode(place.readlink())
+    return checkout.after.read(path)
+
+
 def _mode(checkout: Checkout, root: Path, path: str) -> str:
     """The file's mode as git has it, for a new file as it lies there."""
+    if not checkout.committed and (checkout.git_root / path).is_symlink():
+        return "120000"
     known = _git(root, "ls-files", "--stage", "--", path)
     if known:
         return known.split(" ", 1)[0]

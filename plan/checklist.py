@@ -176,7 +176,7 @@ def _leaves_acceptance(grounds: Grounds) -> bool:
 def _told_claims(grounds: Grounds) -> str:
     total, found = len(grounds.claims), sum(one.verdict is Verdict.SUPPORTED for one in grounds.claims)
     rest = f", {total - found} left to the reader" if total > found else ""
-    return f"of {total} claim{'' if total == 1 else 's'} {found} borne out by config and recipe{rest}"
+    return f"{found} of {_count(total, 'claim')} borne out by config and recipe{rest}"
 
 
 @dataclass(frozen=True, slots=True)

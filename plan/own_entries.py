@@ -26,15 +26,20 @@ def merge_own(ancestor: Sequence[bytes], ours: Sequence[bytes], theirs: Sequence
             result.append(block)
         elif mine == old or (old is None and number_of(mine) is None):
             result[result.index(mine)] = block
-    gone = [block for block in ancestor if block not in theirs and version_in(theirs, block) is None]
+    # Two entries of one pull request have one number: what stood there already is no version of another.
+    new = [block for block in theirs if block not in ancestor]
+    gone = [block for block in ancestor if block not in theirs and version_in(new, block) is None]
     return tuple(block for block in result if block not in gone)
 
 
-def updated(entries: Sequence[bytes], newer: Sequence[bytes]) -> Entries:
-    """The entries with newer versions in place of older ones; those that are no version of any at the end."""
+def updated(entries: Sequence[bytes], newer: Sequence[bytes], kept: Sequence[bytes] = ()) -> Entries:
+    """The entries with newer versions in place of older ones; those that are no version of any at the end.
+
+    `kept` are entries that stand beside the newer ones as they were: those have no newer version.
+    """
     result = list(entries)
     for block in newer:
-        old = version_in(result, block)
+        old = version_in([one for one in result if one not in kept and one not in newer], block)
         if old is None:
             result.append(block)
         else:
@@ -43,9 +48,9 @@ def updated(entries: Sequence[bytes], newer: Sequence[bytes]) -> Entries:
 
 
 def version_in(blocks: Sequence[bytes], block: bytes) -> bytes | None:
-    """The entry of which `block` is another version: the same but for the link, else with the same number,
-    else with the same keys where one of the two has no number yet."""
-    for is_version in (_is_same_but_for_link, _has_same_number, _names_same_keys):
+    """The entry of which `block` is another version: the same but for the link, else with the same number
+    (and the same keys, where two have it), else with the same keys where one of the two has no number yet."""
+    for is_version in (_is_same_but_for_link, _has_same_number_and_keys, _has_same_number, _names_same_keys):
         for other in blocks:
             if is_version(other, block):
                 return other
@@ -65,6 +70,10 @@ def _is_same_but_for_link(one: bytes, other: bytes) -> bool:
 def _has_same_number(one: bytes, other: bytes) -> bool:
     number = number_of(one)
     return number is not None and number == number_of(other)
+
+
+def _has_same_number_and_keys(one: bytes, other: bytes) -> bool:
+    return _has_same_number(one, other) and _keys(one) == _keys(other)
 
 
 def _names_same_keys(one: bytes, other: bytes) -> bool:

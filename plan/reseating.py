@@ -6,8 +6,8 @@ or built on. The branch's own entries come from the work tree; of a conflict, fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from ..checkout.base import Base
 from ..checkout.changelog_own import Unattributed
@@ -244,17 +244,20 @@ def _of_conflict(reader: _Reader, sides: dict[int, git_index.Stage], unmerged: t
     elsewhere = [reader.own(reader.now(path), ours_history) for path in reader.paths if path not in unmerged]
     for other in elsewhere:
         entries = merge_own((), entries, other.entries)
-    by_hand = _edited_by_hand(reader, text, ours_history, (ancestor, ours, theirs))
-    kept, lossy = _without_losses(entries, by_hand)
+    by_hand, untouched = _edited_by_hand(reader, text, ours_history, (ancestor, ours, theirs))
+    kept, lossy = _without_losses([block for block in entries if block not in untouched], by_hand)
+    if not state.operation:
+        # A stash or a patch says not where it began: what main gained since is no entry it took away.
+        theirs = replace(theirs, left_out=tuple(item for item in theirs.left_out if item.line))
     found = (ours, theirs, *elsewhere)
     return _Own(
-        updated(entries, kept),
+        updated(entries, kept, untouched),
         on_main=tuple(block for one in found for block in one.on_main),
         left_out=(*(item for one in found for item in one.left_out), *lossy),
     )
 
 
-def _without_losses(entries: Entries, edited: Entries) -> tuple[Entries, tuple[Unattributed, ...]]:
+def _without_losses(entries: Sequence[bytes], edited: Entries) -> tuple[Entries, tuple[Unattributed, ...]]:
     """The edits by hand that lose no field of the entry they are a version of, and what the others lost."""
     kept, lossy = [], []
     for block in edited:
@@ -278,8 +281,11 @@ def _replayed(git: Git, state: State) -> str:
     return answer.stdout.decode("ascii").strip() if answer is not None and answer.returncode == 0 else git.head
 
 
-def _edited_by_hand(reader: _Reader, text: dict[int, bytes], history: bytes, sides: Iterable[_Own]) -> Entries:
-    """Entries of the unmerged file in the work tree that neither a side nor git's own merge of them has."""
+def _edited_by_hand(
+    reader: _Reader, text: dict[int, bytes], history: bytes, sides: Iterable[_Own]
+) -> tuple[Entries, Entries]:
+    """Entries of the unmerged file in the work tree that neither a side nor git's own merge of them has, and
+    the others that stand there."""
     known = {block for side in sides for block in side.entries}
     try:
         now = reader.own(reader.now(reader.path), history).entries
@@ -287,8 +293,9 @@ def _edited_by_hand(reader: _Reader, text: dict[int, bytes], history: bytes, sid
         if merged is not None:
             known.update(reader.own(merged.data, history).entries)
     except StateError:
-        return ()
-    return tuple(block for block in now if block not in known)
+        return (), ()
+    edited = tuple(block for block in now if block not in known)
+    return edited, tuple(block for block in now if block in known)
 
 
 # --- what comes of it

@@ -63,7 +63,9 @@ def _commit(git: Git, message: str, only: list[str], *, signoff: bool, show: Cal
         text = Path(folder) / "message"
         text.write_text(message, encoding="utf-8")
         # `whitespace`: a line of prose that starts with the comment sign is no comment.
-        command = ["git", "-C", str(git.root), "commit", "--quiet", f"--file={text}", "--cleanup=whitespace"]
+        # The message holds Chinese, whatever encoding the repository names for others.
+        command = ["git", "-C", str(git.root), "-c", "i18n.commitEncoding=UTF-8", "commit", "--quiet"]
+        command += [f"--file={text}", "--cleanup=whitespace"]
         command += ["--signoff"] if signoff else []
         if only:
             named = Path(folder) / "paths"
@@ -120,7 +122,10 @@ def _is_hook(git: Git, name: str) -> bool:
 
 def _result(git: Git, paths: Sequence[str]) -> Committed:
     commit = git.text("rev-parse", "--verify", "HEAD")
-    listed = git.run("diff-tree", "--root", "--no-commit-id", "--name-only", "--no-renames", "-r", "-z", commit)
+    # Of a merge, what it brought to this branch: without a second commit named, git lists only evil parts.
+    is_merge = git.try_run("rev-parse", "--verify", "--quiet", f"{commit}^2").returncode == 0
+    sides = (f"{commit}^1", commit) if is_merge else (commit,)
+    listed = git.run("diff-tree", "--root", "--no-commit-id", "--name-only", "--no-renames", "-r", "-z", *sides)
     inside = {name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name}
     summary, insertions, deletions = _read_commit(git, commit)
     return Committed(

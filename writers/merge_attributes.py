@@ -54,12 +54,12 @@ def driver_command() -> str:
 def install(git: Git, registration: Registration) -> bool:
     """Register the driver; whether anything changed. Other settings and attributes stay as they are."""
     wanted = {f"{SECTION}.name": TITLE, f"{SECTION}.driver": driver_command()}
+    text = _read(registration.attributes)  # before anything is written: an unreadable file leaves nothing half done
     changed = False
     for name, value in wanted.items():
         if _setting(git, registration.scope, name) != [value]:
             git.run("config", registration.scope, "--replace-all", name, value)
             changed = True
-    text = _read(registration.attributes)
     if LINES[1] not in text.split("\n"):
         _write(registration.attributes, with_lines(text))
         changed = True

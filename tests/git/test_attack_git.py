@@ -105,6 +105,58 @@ def test_line_ends_that_git_itself_wrote_are_said_to_be_gits(repository: Reposit
     done = repository.run("check")
     assert done.exit_code == 1
     assert "core.autocrlf=true makes git write CRLF" in done.stderr
-    committed = repository.run("check", "--committed")
-    assert committed.exit_code == 0
-    assert committed.output == ""
+    assert repository.run("check", "--committed").exit_code == 0
+
+
+def test_a_stash_that_conflicts_is_not_said_to_have_deleted_what_main_gained(repository: Repository) -> None:
+    repository.git("stash")
+    repository.git("checkout", "-q", "main")
+    main = HISTORY + b"\n" + entry("gained", 2672)
+    repository.changelog(main)
+    repository.git("checkout", "-q", "work")
+    repository.git("merge", "-q", "main")
+    repository.git("stash", "pop", check=False)
+    done = repository.run("reseat")
+    assert repository.read() == main + b"\n" + OWN
+    assert "left out" not in done.output
+
+
+def test_attributes_that_cannot_be_read_leave_the_configuration_alone(repository: Repository) -> None:
+    attributes = repository.path / ".git/info/attributes"
+    attributes.unlink(missing_ok=True)
+    attributes.mkdir(parents=True)
+    before = repository.read(".git/config")
+    assert repository.run("merge-driver", "install").exit_code == 4
+    assert repository.read(".git/config") == before
+
+
+def test_of_two_entries_of_one_pull_request_the_dropped_one_goes(repository: Repository) -> None:
+    """Both have the number 77; the branch's last commit takes the first away, and a rebase replays that."""
+    repository.git("checkout", "-q", "-f", "work")
+    first, second = entry(KEYS[0], 77, "First."), entry(KEYS[1], 77, "Second.")
+    repository.changelog(HISTORY + b"\n" + first + b"\n" + second)
+    repository.changelog(HISTORY + b"\n" + second)
+    repository.git("checkout", "-q", "main")
+    main = HISTORY + b"\n" + entry("gained", 2672)
+    repository.changelog(main)
+    repository.git("checkout", "-q", "work")
+    repository.git("rebase", "main", check=False)
+    for _ in range(2):
+        if repository.status():
+            assert repository.run("reseat").exit_code == 0
+            repository.git("-c", "core.editor=true", "rebase", "--continue", check=False)
+    assert repository.read() == main + b"\n" + second
+
+
+def test_an_edit_by_hand_replaces_its_own_entry_and_not_another_of_the_number(repository: Repository) -> None:
+    first, second = entry(KEYS[0], 77, "First."), entry(KEYS[0], 77, "Second.", "evals-only: true")
+    repository.changelog(HISTORY + b"\n" + first + b"\n" + second)
+    repository.git("checkout", "-q", "main")
+    main = HISTORY + b"\n" + entry("gained", 2672)
+    repository.changelog(main)
+    repository.git("checkout", "-q", "work")
+    repository.git("merge", "main", check=False)
+    edited = second.replace(b"Second.", b"Second, put better.")
+    repository.write(CHANGELOG, repository.read().replace(second, edited))
+    assert repository.run("reseat").exit_code == 0
+    assert repository.read() == main + b"\n" + first + b"\n" + edited

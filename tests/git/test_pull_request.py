@@ -13,10 +13,21 @@ from benchscribe.plan.pull_requests import code, markdown
 
 KEY, OTHER = "alpha-fp4-mi355x-vllm", "beta-fp4-mi355x-vllm"
 
+SCRIPTS = "benchmarks/single_node/agentic"
+# 8 × 40 GiB are 343.6 GB; the budget at 0.20 is 599 GB.
+SCRIPT = b"""\
+#!/usr/bin/env bash
+export LMCACHE_MAX_LOCAL_CPU_SIZE=40
+vllm serve "$MODEL" --tensor-parallel-size "$TP" --max-num-seqs $((2 * CONC))
+"""
+
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     repository = Repository.create(tmp_path / "repo")
+    for name in ("alpha", "beta"):
+        repository.write(f"{SCRIPTS}/{name}_fp4_mi355x_vllm.sh", SCRIPT)
+    repository.commit("scripts")
     repository.git("checkout", "-qb", "work")
     return repository
 
@@ -93,6 +104,54 @@ def test_a_promise_that_does_not_hold_is_not_ticked(repository: Repository) -> N
     assert line.startswith("- [ ] ")
     assert "v0.7" in line
     assert "- [ ] `benchscribe check` has no errors" in body
+
+
+def checklist(repository: Repository) -> list[str]:
+    body = repository.run("pr", "--part", "body").stdout
+    return [line for line in body.partition("## Checklist\n")[2].split("\n") if line]
+
+
+def test_what_could_not_be_judged_is_said_and_not_ticked(repository: Repository) -> None:
+    (repository.path / f"{SCRIPTS}/alpha_fp4_mi355x_vllm.sh").unlink()
+    repository.commit("no script")
+    repository.git("branch", "-f", "main")
+    change(repository, ("[16, 32]", "[16, 32, 64]"))
+    items = checklist(repository)
+    why = "(alpha_fp4_mi355x_vllm.sh is not in this checkout)"
+    assert f"- [ ] Not judged: the DRAM budget covers every KV offload tier {why}" in items
+    assert f"- [ ] Not judged: every point runs exactly one recipe variant, with the config's image {why}" in items
+    assert any(line.startswith("- [x] The changelog's history") for line in items)
+    told = json.loads(repository.run("pr", "--format", "json").stdout)
+    dram = next(item for item in told["checklist"] if "DRAM" in item["what"])
+    assert (dram["judged"], dram["holds"], f"({dram['how']})") == (False, False, why)
+
+
+def test_promises_without_occasion_are_left_out(repository: Repository) -> None:
+    change(repository, ("kv-offloading: dram, kv-offload-backend: { name: lmcache }", "kv-offloading: none"))
+    told = "\n".join(checklist(repository))
+    assert "Not judged" not in told
+    for word in ("DRAM", "append-only", "cceptance", "variant"):
+        assert word not in told
+    assert "the change ships (4 of 6 claims borne out by config and recipe, 2 left to the reader)" in told
+
+
+def test_a_tier_of_unknown_size_is_not_vouched_for(repository: Repository) -> None:
+    script = SCRIPT.replace(b"=40", b"=$SOMETHING")
+    repository.write(f"{SCRIPTS}/alpha_fp4_mi355x_vllm.sh", script)
+    repository.commit("unknown size")
+    repository.git("branch", "-f", "main")
+    change(repository, ("v0.1", "v0.2"))
+    (item,) = [line for line in checklist(repository) if "DRAM" in line]
+    assert item.startswith(
+        "- [ ] Not judged: the DRAM budget covers every KV offload tier (the size of the tier of TP8"
+    )
+
+
+def test_append_only_has_its_own_promise(repository: Repository) -> None:
+    change(repository, ("[16, 32]", "[16, 32, 64]"))
+    repository.write(CHANGELOG, repository.read() + b"  append-only: true\n")
+    (item,) = [line for line in checklist(repository) if "append-only is true" in line]
+    assert item.startswith("- [x] append-only is true: every old point stays")
 
 
 def test_keys_that_are_new_or_gone(repository: Repository) -> None:
