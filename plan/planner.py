@@ -230,13 +230,19 @@ def _judge_entries(work: _Work) -> None:
     """The rules of FACTS §3 over whole wanted entries; what was already wrong before is not the spec's mistake."""
     layout = work.checkout.layout.name
     for change, wanted in zip(work.spec.changes, work.entries.values(), strict=True):
-        if wanted.data is None:
+        if wanted.data is None or _names_images_alone(change):
             continue
         debts = {(m.what, m.path[-1:]) for m in entry_mistakes(wanted.before, layout)} if wanted.before else set()
         for mistake in entry_mistakes(wanted.entry, layout):
             if (mistake.what, mistake.path[-1:]) not in debts:
                 place = _in_spec(change, mistake.path)
                 work.mistakes.append(Mistake((*wanted.spec_path, *place), mistake.what, mistake.hint))
+
+
+def _names_images_alone(change: KeyChange) -> bool:
+    """Whether the change is of fields that no other field hangs on, and that the spec's own model has judged."""
+    whole = change.like is not None or change.entry is not None
+    return not whole and not change.scenarios and set(change.top_fields) <= {"image", "model"}
 
 
 def _in_spec(change: KeyChange, path: Path) -> Path:
