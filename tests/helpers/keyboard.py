@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -56,10 +57,23 @@ class Hands:
         Pilot's own pause waits for the process to be idle, which planning keeps it from being.
         """
         for _ in range(3):
-            await self.pilot._wait_for_screen()
-            await asyncio.sleep(0.008)
+            await self._drain()
+            await asyncio.sleep(0.006)
         self.app.screen._on_timer_update()
-        await self.pilot._wait_for_screen()
+        await self._drain()
+
+    async def _drain(self) -> None:
+        """Until the app, the screen, and whatever holds the focus have handled what was waiting for them."""
+        focused = self.app.focused
+        pumps = dict.fromkeys(
+            [self.app, self.app.screen, *(focused.ancestors_with_self if focused is not None else ())]
+        )
+        waiting = [asyncio.Event() for _ in pumps]
+        told = [pump.call_later(event.set) for pump, event in zip(pumps, waiting, strict=True)]
+        for event, was_told in zip(waiting, told, strict=True):
+            if was_told:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(event.wait(), 5)
 
     async def planned(self) -> None:
         """Until the plan of what was typed is there, and judged."""
@@ -115,6 +129,8 @@ class World:
         checkout = WatchedCheckout.open(root)
         assert isinstance(checkout, WatchedCheckout)
         app = BenchscribeApp(checkout, drafts=self.drafts)
+        # Plans are made where a story waits for one, not between its keys.
+        app.least_pause = 0.2
         async with app.run_test(size=size) as pilot:
             hands = Hands(app, pilot)
             await hands.until(lambda: hands.step == "home")

@@ -1,0 +1,86 @@
+"""Three themes: calm colours, one accent, one warning, one error."""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+DARK, LIGHT, CONTRAST = "benchscribe-dark", "benchscribe-light", "benchscribe-contrast"
+
+THEMES = (
+    Theme(
+        name=DARK,
+        primary="#7aa2c8",
+        secondary="#8f9bb3",
+        accent="#7fb4ca",
+        foreground="#d8dee6",
+        background="#14181d",
+        surface="#1a1f26",
+        panel="#232a33",
+        success="#8fb573",
+        warning="#e0af68",
+        error="#f0788c",
+        dark=True,
+        variables={
+            "border": "#3a4552",
+            "border-blurred": "#2c343f",
+            "footer-key-foreground": "#7fb4ca",
+            "input-selection-background": "#7fb4ca 35%",
+            "block-cursor-background": "#35506b",
+            "block-cursor-foreground": "#ffffff",
+            "block-cursor-text-style": "bold",
+            "block-cursor-blurred-background": "#2a3440",
+        },
+    ),
+    Theme(
+        name=LIGHT,
+        primary="#2f6690",
+        secondary="#5d6b7a",
+        accent="#1f6f8b",
+        foreground="#20262d",
+        background="#f7f7f4",
+        surface="#ffffff",
+        panel="#eceeee",
+        success="#3d7a2e",
+        warning="#8a5a00",
+        error="#b3263c",
+        dark=False,
+        variables={
+            "border": "#b4bcc4",
+            "border-blurred": "#d3d8dc",
+            "footer-key-foreground": "#1f6f8b",
+            "input-selection-background": "#1f6f8b 30%",
+            "block-cursor-background": "#cfe3ee",
+            "block-cursor-foreground": "#101418",
+            "block-cursor-text-style": "bold",
+            "block-cursor-blurred-background": "#e4ebf0",
+        },
+    ),
+    Theme(
+        name=CONTRAST,
+        primary="#ffffff",
+        secondary="#ffffff",
+        accent="#ffff00",
+        foreground="#ffffff",
+        background="#000000",
+        surface="#000000",
+        panel="#000000",
+        success="#00ff5f",
+        warning="#ffff00",
+        error="#ff8080",
+        dark=True,
+        variables={
+            "border": "#ffffff",
+            "border-blurred": "#bbbbbb",
+            "footer-key-foreground": "#ffff00",
+            "footer-background": "#000000",
+            "text-muted": "#ffffff",
+            "text-disabled": "#dddddd",
+            "block-cursor-background": "#ffff00",
+            "block-cursor-foreground": "#000000",
+            "block-cursor-text-style": "bold",
+            "block-cursor-blurred-background": "#4d4d00",
+            "block-cursor-blurred-foreground": "#ffffff",
+            "input-selection-background": "#ffff00 50%",
+        },
+    ),
+)
