@@ -128,7 +128,7 @@ def doctor(directory: Path, repo: Path | None, base: str) -> None:
     raise SystemExit(command.run(repo or directory, base))
 
 
-@benchscribe.command()
+@benchscribe.command(short_help="Derive the entry, or a spec, from what this branch changed.")
 @REPO
 @BASE
 @NUMBER
@@ -138,7 +138,13 @@ def doctor(directory: Path, repo: Path | None, base: str) -> None:
 @click.option(
     "--language", type=click.Choice(["en", "both"]), default="en", help="English alone, or Chinese behind it."
 )
-@click.option("--format", "output_format", type=click.Choice(["text", "json", "spec"]), default="text")
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json", "spec"]),
+    default="text",
+    help="spec: a spec that makes the same change; comments and the pull request's number are not in it.",
+)
 @click.pass_obj
 def describe(
     directory: Path,
@@ -157,7 +163,7 @@ def describe(
     raise SystemExit(code)
 
 
-@benchscribe.command()
+@benchscribe.command(short_help="Put this branch's entries at the changelog's true tail.")
 @REPO
 @BASE
 @NUMBER
@@ -174,7 +180,7 @@ def reseat(
     raise SystemExit(code)
 
 
-@benchscribe.group("merge-driver")
+@benchscribe.group("merge-driver", short_help="Let git merge the changelog without conflicts.")
 def merge_driver() -> None:
     """Git merges, rebases and cherry-picks the changelog without conflicts."""
 
@@ -213,7 +219,7 @@ def merge_driver_run(arguments: tuple[str, ...]) -> None:
     raise SystemExit(command.run(arguments))
 
 
-@benchscribe.command()
+@benchscribe.command(short_help="Judge the branch by what CI and reviewers look for.")
 @REPO
 @BASE
 @NUMBER
@@ -243,16 +249,16 @@ def rules(output_format: str) -> None:
     raise SystemExit(command.run(output_format))
 
 
-@benchscribe.command()
+@benchscribe.command(short_help="Explain one rule, with an example.")
 @click.argument("rule", metavar="ID")
 def explain(rule: str) -> None:
-    """Explain one rule, with an example."""
+    """Explain one rule, with an example. ID is the rule's name, as `benchscribe rules` lists it."""
     from .commands import rules as command
 
     raise SystemExit(command.explain(rule))
 
 
-@benchscribe.command()
+@benchscribe.command(short_help="Commit exactly the files of this change.")
 @REPO
 @BASE
 @click.option("--yes", is_flag=True, help="Ask nothing.")
@@ -261,7 +267,11 @@ def explain(rule: str) -> None:
 @click.option("--no-check", "check", flag_value=False, default=True, help="Commit although the check may have errors.")
 @click.pass_obj
 def commit(directory: Path, repo: Path | None, base: str, yes: bool, signoff: bool, subject: str, check: bool) -> None:
-    """Commit exactly the files of this change, with a message in both languages."""
+    """Commit exactly the files of this change, with a message in both languages.
+
+    On a terminal the message is shown first, to be taken, edited or refused; without a terminal, and with --yes,
+    nothing is asked.
+    """
     from .commands import commit as command
 
     code = command.run(repo or directory, base=base, yes=yes, signoff=signoff, subject=subject, check=check)
@@ -304,7 +314,7 @@ def pr(
     raise SystemExit(code)
 
 
-@benchscribe.command()
+@benchscribe.command(short_help="Bring another branch's change onto this one.")
 @click.argument("ref")
 @REPO
 @BASE

@@ -1,6 +1,6 @@
 """What `describe` says of every real pull request in `shared/cases`, beside what people wrote.
 
-    python benchmarks/cases_describe.py ../shared [CASE ...]
+python benchmarks/cases_describe.py ../shared [CASE ...]
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from .model import OwnEntry, Rule, Subject
 
 FLAG = "append-only"
 HINT = "drop append-only, so that the whole curve is run again"
+KEEP = "repeat the rows to keep them: a search-space is the whole list, and append-only keeps every old point in it"
 
 
 def judge(subject: Subject) -> Iterator[Finding]:
@@ -77,7 +78,7 @@ def _kept(change: KeyChange) -> Iterator[tuple[str, str]]:
     for item in change.items:
         if item.before is None or item.after is None:
             if item.after is None:
-                yield f"append-only: an item of {change.key}'s {item.scenario} is gone", HINT
+                yield f"append-only: an item of {change.key}'s {item.scenario} is gone", KEEP
             continue
         for difference in item.differences:
             what = f"{_spelled(difference.before)} became {_spelled(difference.after)}"
@@ -101,7 +102,15 @@ def _kept_points(change: KeyChange, item: ItemChange) -> Iterator[tuple[str, str
         gone = [conc for identity, conc in sorted(_row_points(row)) if (identity, conc) not in now]
         if gone:
             points = ", ".join(f"C{conc}" for conc in gone)
-            yield f"append-only: {row} {points} of {change.key} does not stay as it was", HINT
+            is_gone = _concurrencies_gone(row, item.after, gone)
+            what = "is gone" if is_gone else "does not stay as it was"
+            yield f"append-only: {row} {points} of {change.key} {what}", KEEP if is_gone else HINT
+
+
+def _concurrencies_gone(row: Row, after: Item, concurrencies: list[int]) -> bool:
+    """Whether no row of the same identity runs any of these points now: they were dropped, not changed."""
+    kept = {conc for other in after.rows if other.identity == row.identity for conc in other.concurrencies}
+    return not kept & set(concurrencies)
 
 
 def _curves(change: KeyChange) -> Iterator[tuple[str, str]]:

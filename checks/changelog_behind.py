@@ -10,12 +10,20 @@ from ..schema.errors import Place
 from ..schema.results import Finding, Severity
 from .model import Rule, Subject
 
+AHEAD = "on a fork, say once which main counts: git config benchscribe.base upstream/main (or --base)"
+
 
 def judge(subject: Subject) -> Iterator[Finding]:
-    """One info where the base's tip has a longer changelog and the branch has an entry to bring."""
+    """An info where the base's tip has a longer changelog and the branch has an entry to bring, and one where
+    the real repository has gone on since the fork's own main."""
     checkout, path = subject.checkout, subject.changelog_path
     base = checkout.base
-    if not subject.own or base.tip == base.commit:
+    if not subject.own:
+        return
+    if base.ahead:
+        place = Place(path, subject.own[0].line)
+        yield RULE.finding(place, f"{base.ahead} is further on than {base.name}, which this is held against", AHEAD)
+    if base.tip == base.commit:
         return
     tip = checkout.at_commit(base.tip)
     data = tip.read(map_path(path, checkout.layout, tip.layout)) or b""

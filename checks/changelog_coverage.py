@@ -66,8 +66,14 @@ def _takes_another_entry(subject: Subject) -> bool:
 
 def _hint(fix: Fix) -> str:
     if fix.action == ENTRY:
-        return "`benchscribe check --fix` appends the derived entry; `benchscribe describe` shows it"
-    return "add it to the config-keys of this branch's entry, and say what changed"
+        return (
+            "`benchscribe check --fix` or `benchscribe describe --write` appends the derived entry; "
+            "`benchscribe describe` shows it"
+        )
+    return (
+        "add it to the config-keys of this branch's entry, and say what changed; "
+        "`benchscribe describe --write` derives the whole entry anew"
+    )
 
 
 def _fix(subject: Subject, key: str, *, wanted: bool) -> Fix:

@@ -1,4 +1,4 @@
-"""Rule `config-readable`: the master configs and the YAML recipes a branch changes can be read, each in one way."""
+"""Rule `config-readable`: the master configs and the YAML recipes a branch changes can be read, no field twice."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _doubled(subject: Subject, file: str, text: str, first_line: int) -> Iterato
 RULE = Rule(
     id="config-readable",
     severity=Severity.ERROR,
-    title="master configs and changed recipes can be read, and in one way only",
+    title="master configs and changed recipes can be read, and no field stands twice",
     explanation=(
         "A config with conflict markers, tabs, a key that stands twice or text that is no YAML cannot be compared with "
         "the base, so no other rule can judge its keys. A field that stands twice in one mapping is read as the last "

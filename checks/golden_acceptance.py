@@ -173,13 +173,18 @@ def _in_evals(subject: Subject, run: RunFacts, engine: Engine) -> Iterator[tuple
 
 
 def _was_so(subject: Subject, key: JudgedKey, run: RunFacts, message: str) -> bool:
-    """Whether the same point was as wrong at the base."""
+    """Whether the same row was as wrong at the base; one more concurrency of it is no new fault."""
     if subject.everything or key.before is None:
         return False
     for other in facts_before(subject, key.key).runs:
-        same = other.point.row.identity == run.point.row.identity and other.point.concurrency == run.point.concurrency
-        if same and other.draft_tokens == run.draft_tokens and other.acceptances == run.acceptances:
-            return other.settings == run.settings or any(text == message for _, text, _, _ in _wrong(subject, other))
+        if other.point.row.identity != run.point.row.identity:
+            continue
+        if other.draft_tokens != run.draft_tokens or other.acceptances != run.acceptances:
+            continue
+        if other.point.concurrency == run.point.concurrency and other.settings == run.settings:
+            return True
+        if any(text == message for _, text, _, _ in _wrong(subject, other)):
+            return True
     return False
 
 

@@ -61,8 +61,8 @@ class OffloadingRow:
 
     @property
     def signature(self) -> tuple[Any, ...]:
-        """What makes it the same case before and after."""
-        return self.item.identity, self.row.identity, self.run.point.concurrency, self.total, self.budget
+        """What makes it the same case before and after; one more concurrency of a row is no new case."""
+        return self.item.identity, self.row.identity, self.total, self.budget
 
 
 def offloading_rows(facts: KeyFacts) -> Iterator[OffloadingRow]:

@@ -11,6 +11,8 @@ from ..schema.results import Finding, Fix
 from .coverage import named_keys
 from .model import SPEC_PATCH, OwnEntry, Rule, Subject
 
+DERIVE = ", have the entry derived anew (`benchscribe describe --write`)"
+
 
 def prose_findings(subject: Subject, rule: Rule, kinds: Collection[Kind]) -> Iterator[Finding]:
     """One finding per contradicted claim of these kinds. Supported and unknown claims are no findings."""
@@ -27,12 +29,12 @@ def _finding(subject: Subject, rule: Rule, own: OwnEntry, index: int, judgement:
     claim = judgement.claim
     where = f" ({judgement.place})" if judgement.place is not None else ""
     message = f"the entry says {claim.text!r}, but {judgement.shipped}{where}"
-    hint = "correct the line, or change what ships if the line is what was meant"
+    hint = f"correct the line{DERIVE}, or change what ships if the line is what was meant"
     fix = None
     if judgement.right:
         line = own.description[index]
         right = line[: claim.start] + judgement.right + line[claim.start + len(claim.text) :]
-        hint = f"write {judgement.right}, or change what ships if the line is what was meant"
+        hint = f"write {judgement.right}{DERIVE}, or change what ships if the line is what was meant"
         fix = Fix(SPEC_PATCH, {"patch": {"changelog": {"keys": list(own.keys), "notes": [right]}}})
     place = Place(subject.changelog_path, own.line_at("description", index))
     return rule.finding(place, message, hint, fix=fix, text=claim.text)

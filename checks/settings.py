@@ -12,6 +12,7 @@ reason = "measured by hand, see #4300"
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -94,7 +95,10 @@ def _table(snapshot: Snapshot, path: str) -> dict[str, Any] | None:
         document = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"is not valid TOML: {error}", where=Place(path)) from None
-    table = document.get("tool", {}).get("benchscribe")
+    tool = document.get("tool", {})
+    if not isinstance(tool, dict):
+        raise _wrong(path, "tool is a table of tables", "write the settings under [tool.benchscribe]")
+    table = tool.get("benchscribe")
     if table is None and not path.endswith("pyproject.toml"):
         return document
     return table if isinstance(table, dict) or table is None else {"benchscribe": table}
@@ -119,10 +123,17 @@ def _settings(table: dict[str, Any], path: str, rules: Collection[str]) -> Setti
 
 
 def _commands(table: object, path: str) -> tuple[str, ...]:
+    example = 'for example commands = ["utils/validate.py --base {base}"]'
     commands = table.get("commands", []) if isinstance(table, dict) and set(table) <= {"commands"} else None
     if not isinstance(commands, list) or not all(isinstance(one, str) and one.strip() for one in commands):
-        example = 'for example commands = ["utils/validate.py --base {base}"]'
         raise _wrong(path, "upstream holds commands, a list of texts", example)
+    for command in commands:
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise _wrong(path, f"the command {command!r} cannot be split into words: {error}", example) from None
+        if not words or words[0].startswith(("/", "-")) or ".." in words[0].split("/"):
+            raise _wrong(path, f"the command {command!r} names no program below the project root", example)
     return tuple(commands)
 
 

@@ -76,7 +76,9 @@ def _of_key(key: KeyChange) -> Iterator[Changed]:
     was, now = image_or_none(key.before.image), image_or_none(key.after.image)
     if was is not None and now is not None:
         if was.tag and was.tag != now.tag and len(was.tag) > 4:
-            yield Changed("image", was.tag, now.version, distinct=True)
+            # A tag that is the model's own name, as `kimi-k3`, stands in comments about the model too.
+            speaks_for_itself = was.tag.lower() not in f"{key.before.model} {key.key}".lower()
+            yield Changed("image", was.tag, now.version, distinct=speaks_for_itself)
         if was.digest and was.digest != now.digest:
             yield Changed("image", was.digest, now.version, distinct=True)
     kept = {str(_spelled(item.dram_utilization)) for item in key.after.items()}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..checkout.checkout import Checkout
 from ..checks.model import Subject
+from ..checks.not_judged import not_judged
 from ..checks.registry import judge, rule_names
 from ..checks.settings import Settings, read_settings
 from ..checks.subject import read_subject
@@ -53,6 +54,11 @@ def _run(repo: Path, options: Options) -> int:
         subject, findings = _fix(subject, findings, options, settings)
     if options.upstream:
         findings = [*findings, *_upstream(subject, settings)]
+    findings = [*findings, *not_judged(subject, findings, settings)]
+    if options.output_format == "text" and exit_code(findings, strict=True) == 0:
+        from .check_text import clean
+
+        say(clean(subject, findings, sum(not settings.is_off(name) for name in rule_names())))
     _print(subject, findings, options)
     return exit_code(findings, strict=options.strict)
 

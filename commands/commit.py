@@ -14,9 +14,9 @@ from ..checks.subject import read_subject
 from ..plan import Plan, recover
 from ..plan.committing import CommitPlan, make_commit, plan_commit, plan_commit_of
 from ..plan.messages import LONGEST_SUBJECT
+from ..schema.counting import plural
 from ..schema.errors import UsageError
 from ..writers.git_commit import Committed, asks_for_signoff
-from .git_output import plural
 from .output import Printer, finding_lines, say
 
 

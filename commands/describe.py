@@ -52,7 +52,8 @@ def _text(described: Description, write: bool) -> None:
     for text in described.replaced:
         say(f"the present entry also says, and the new one does not: {text}")
     if write:
-        say("the entry already says this; nothing to do" if changelog.edit is None else "written")
+        edit = changelog.edit
+        say("the entry already says this; nothing to do" if edit is None else f"wrote {edit.path}")
 
 
 def _json(described: Description) -> dict[str, object]:

@@ -17,8 +17,3 @@ def diff_lines(printer: Printer, edits: Iterable[Edit]) -> None:
         for line in unified_diff(edit):
             style = next((name for start, name in _STYLES.items() if line.startswith(start)), "")
             printer.line((line, style) if style else line)
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """`1 file`, `2 files`."""
-    return f"{count} {one if count == 1 else many or one + 's'}"

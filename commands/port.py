@@ -11,7 +11,8 @@ from ..plan import interrupted, recover
 from ..plan.diff import line_counts
 from ..plan.porting import Porting, apply_port, plan_port
 from ..plan.three_way import Side
-from .git_output import diff_lines, plural
+from ..schema.counting import plural
+from .git_output import diff_lines
 from .output import Printer, finding_json, finding_lines, print_json, say
 
 CONFLICTS = 3

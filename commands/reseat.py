@@ -37,7 +37,7 @@ def run(repo: Path, *, base: str, number: int | None, dry_run: bool, output_form
 
 def _text(plan: Reseating, *, dry_run: bool) -> None:
     printer = Printer()
-    printer.line(("main", "head"), f"  {plan.main}")
+    printer.line(("onto", "head"), f"  the changelog of {plan.main}")
     if dry_run:
         diff_lines(printer, plan.edits)
     for block in plan.moved:

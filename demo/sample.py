@@ -50,9 +50,7 @@ def _empty_directory(directory: Path | None) -> Path:
     if directory is None:
         return Path(tempfile.mkdtemp(prefix="benchscribe-demo-")).resolve()
     if directory.is_dir() and any(directory.iterdir()):
-        raise StateError(
-            f"{directory} is not empty", hint="Name a directory that is empty or does not exist yet."
-        )
+        raise StateError(f"{directory} is not empty", hint="Name a directory that is empty or does not exist yet.")
     directory.mkdir(parents=True, exist_ok=True)
     return directory.resolve()
 
@@ -98,13 +96,9 @@ def _git(root: Path, *arguments: str) -> None:
     }
     command = ["git", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
+        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as error:
-        raise SystemFailure(
-            f"git does not run: {error.strerror}", hint="Install git and try again."
-        ) from error
+        raise SystemFailure(f"git does not run: {error.strerror}", hint="Install git and try again.") from error
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
         raise SystemFailure(f"git {arguments[0]} failed (exit {done.returncode}) in {root}: {said}")

@@ -6,7 +6,7 @@ incomplete, and then nothing is contradicted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -176,6 +176,22 @@ class KeyFacts:
         listed = (shipped for values in self.settings.values() for shipped in values)
         found += [shipped for shipped in listed if _looks_like_image(shipped.value)]
         return found
+
+
+class ArmFacts(KeyFacts):
+    """The same keys, but only those of their rows that `fits` takes; images and items stay those of the whole."""
+
+    def __init__(self, whole: KeyFacts, fits: Callable[[Row], bool]) -> None:
+        super().__init__(whole.snapshot, whole.keys)
+        self._whole, self._fits = whole, fits
+
+    @cached_property
+    def rows(self) -> tuple[tuple[Entry, Item, Row], ...]:
+        return tuple((entry, item, row) for entry, item, row in self._whole.rows if self._fits(row))
+
+    @cached_property
+    def runs(self) -> tuple[RunFacts, ...]:
+        return tuple(run for run in self._whole.runs if self._fits(run.point.row))
 
 
 def _looks_like_image(value: Any) -> bool:

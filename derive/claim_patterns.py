@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from .claim_arms import PARALLEL, Arm, arm_of, word_of
 from .claim_words import Clause, clause_at
 
 
@@ -34,8 +35,8 @@ class Claim:
     """One claim: the words as written, where they stand in the line, and what they state.
 
     `name` is what the value is of: a setting's name, `TP`, `tag`, `AL` or `rate`, `per rank`. `values` are as
-    written. `topology` are the `TPn` words right before a list of concurrencies. `firm` is False where the
-    words around it speak of more than what ships.
+    written. `topology` are the `TPn` words of the arm it is about, right before a list of concurrencies or
+    elsewhere in its clause. `firm` is False where the words around it speak of more than what ships.
     """
 
     kind: Kind
@@ -45,8 +46,10 @@ class Claim:
     values: tuple[str, ...]
     clause: Clause
     firm: bool = True
-    topology: tuple[tuple[str, int], ...] = ()
+    topology: Arm = ()
 
+
+_OF_ONE_ARM = (Kind.CONCURRENCY, Kind.DRAFT_TOKENS, Kind.ACCEPTANCE, Kind.SETTING, Kind.MEMORY)
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _END = r"(?![A-Za-z0-9_%]|[.\-/][A-Za-z0-9_])"
@@ -62,7 +65,8 @@ def claims_in(line: str) -> tuple[Claim, ...]:
 
 def _claim(line: str, kind: Kind, span: tuple[int, int], name: str, *values: str) -> Claim:
     clause = clause_at(line, *span)
-    return Claim(kind, line[slice(*span)], span[0], name, values, clause, not clause.soft)
+    arm = arm_of(line, *span, clause.text) if kind in _OF_ONE_ARM else ()
+    return Claim(kind, line[slice(*span)], span[0], name, values, clause, not clause.soft, arm)
 
 
 # Images
@@ -105,10 +109,6 @@ _INTRODUCED = re.compile(r"(?:(?<![\w-])(?:image|use|uses|pin|pins|镜像|使用
 
 # Topologies and concurrencies
 
-_PARALLEL = re.compile(
-    r"(?:(?<![A-Za-z])(TP|DCP|PCP|EP|DEP|TEP|PP|DP)[ -]?(\d{1,3})(?![\w.]*\d|[A-Za-z])"
-    r"|(?<![\w/.-])(tp|dcp|pcp|ep|dep|tep|pp|dp)(?:[:=] ?)?(\d{1,3})(?![\w/]|[.-]\w))"
-)
 _VALUES = r"\d+(?!\w)(?:(?:\s*[,、/，]\s*(?:and |和 ?)?|\s+and\s+|\s*和\s*)\d+(?![\w.]*\w))*"
 _RANGE = r"\d+\s*(?:-|–|—|~|\.\.|through|to|至|到)\s*\d+(?!\w)"
 _CONCURRENCY = re.compile(
@@ -127,9 +127,9 @@ _JOINED = re.compile(r"[\s(（]*(?:at|with|@|on|的|在)?\s*")
 
 
 def _topologies(line: str) -> Iterator[Claim]:
-    for match in _PARALLEL.finditer(line):
-        name, number = (match[1] or match[3]).upper(), match[2] or match[4]
-        yield _claim(line, Kind.TOPOLOGY, match.span(), name, number)
+    for match in PARALLEL.finditer(line):
+        name, number = word_of(match)
+        yield _claim(line, Kind.TOPOLOGY, match.span(), name, str(number))
 
 
 def _concurrencies(line: str) -> Iterator[Claim]:
@@ -145,19 +145,19 @@ def _concurrencies(line: str) -> Iterator[Claim]:
 
 def _concurrency(line: str, start: int, end: int, values: list[str]) -> Claim:
     claim = _claim(line, Kind.CONCURRENCY, (start, end), "concurrency", *values)
-    topology = tuple(_topology_before(line, start))
+    topology = tuple(_topology_before(line, start)) or claim.topology
     return Claim(claim.kind, claim.text, start, claim.name, claim.values, claim.clause, claim.firm, topology)
 
 
 def _topology_before(line: str, start: int) -> Iterator[tuple[str, int]]:
     """The topology words that stand right before a list: `TP4+DCP4 C16`, `DEP8 at conc 64`."""
     end = start
-    for match in reversed(list(_PARALLEL.finditer(line, 0, start))):
+    for match in reversed(list(PARALLEL.finditer(line, 0, start))):
         between = line[match.end() : end]
         joined = _JOINED.fullmatch(between) if end == start else re.fullmatch(r"\s*[/+x×]\s*", between)
         if not joined:
             return
-        yield (match[1] or match[3]).upper(), int(match[2] or match[4])
+        yield word_of(match)
         end = match.start()
     return
 

@@ -80,7 +80,7 @@ def judge_memory(claim: Claim, before: KeyFacts, after: KeyFacts) -> Judgement:
         return supported(claim)
     if not claim.firm or claim.clause.side is Side.BEFORE or not amounts or not _certain(after, claim.name):
         return unknown(claim)
-    if claim.name != "budget" and not _OFFLOAD.search(claim.clause.text):
+    if claim.name != "budget" and not _OFFLOAD.search(f"{claim.text} {claim.clause.text}"):
         return unknown(claim)
     figures = list(dict.fromkeys(one.words for one in amounts))
     return contradicted(claim, f"{claim.name} it is {' or '.join(figures[:4])}", _place(after))

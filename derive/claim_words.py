@@ -69,8 +69,8 @@ _SOFT_CHINESE = (
     "一致|对齐|参照|参考|沿用|同级|默认|上游|实测|测得|观测|若|如果|当|除非|其他|其它|峰值|失败|崩溃|替换|取代|历史|计划"
 )
 _SOFT_SIGNS = re.compile(
-    rf"{_SOFT_CHINESE}|instead of|rather than|no longer|only the|checkpoint ships|#\d|\bPR\b|\bGSM8K\b|\bGPQA\b|\bruns? \d|\btok/s"
-    r"|\.sh['’]s|[~≈≥≤]|(?<![-=])[<>]|n['’]t\b|%",
+    rf"{_SOFT_CHINESE}|instead of|rather than|no longer|only the|checkpoint ships|#\d|\bPR\b|\bGSM8K\b|\bGPQA\b"
+    r"|\bruns? \d|\btok/s|\.sh['’]s|[~≈≥≤]|(?<![-=])[<>]|n['’]t\b|%",
     re.IGNORECASE,
 )
 

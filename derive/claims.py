@@ -7,11 +7,13 @@ them out is known, and none does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 
 from ..schema.errors import Place
 from ..schema.master import Topology
-from .claim_facts import KeyFacts, topologies_of
+from .claim_arms import Arm
+from .claim_facts import ArmFacts, KeyFacts, topologies_of
 from .claim_images import judge_image
 from .claim_patterns import Claim, Kind, claims_in
 from .claim_sizes import judge_memory, judge_utilization
@@ -42,13 +44,38 @@ def judge_line(
     if not claims or not after.entries:
         return tuple(unknown(claim) for claim in claims)
     foreign = _names_other_key(line, before, after)
-    found = [_JUDGES[claim.kind](claim, before, after) for claim in claims]
+    found = [_judge(claim, before, after) for claim in claims]
     return tuple(
         unknown(one.claim)
         if one.verdict is Verdict.CONTRADICTED and (foreign or _names_other_hardware(one.claim, after))
         else one
         for one in found
     )
+
+
+def _judge(claim: Claim, before: KeyFacts, after: KeyFacts) -> Judgement:
+    """The verdict on one claim; one about a single arm is held against that arm's rows alone."""
+    judge = _JUDGES[claim.kind]
+    now = _at(after, claim.topology)
+    if now is None or claim.kind is Kind.CONCURRENCY:
+        return judge(claim, before, after)
+    one = judge(claim, _at(before, claim.topology) or before, now)
+    if one.verdict is not Verdict.CONTRADICTED:
+        return one
+    return replace(one, shipped=f"at {_arm_name(claim.topology)} {one.shipped}")
+
+
+def _at(facts: KeyFacts, words: Arm) -> KeyFacts | None:
+    """The facts of the rows that the topology words name; None where they name none."""
+    if not words:
+        return None
+    found = ArmFacts(facts, lambda row: all(any(_fits(one, *word) for one in topologies_of(row)) for word in words))
+    return found if found.rows else None
+
+
+def _arm_name(words: Arm) -> str:
+    order = {name: place for place, name in enumerate(("TP", "PP", "DCP", "PCP"))}
+    return "+".join(f"{name}{size}" for name, size in sorted(words, key=lambda word: order.get(word[0], len(order))))
 
 
 def _names_other_hardware(claim: Claim, after: KeyFacts) -> bool:
@@ -128,9 +155,9 @@ def _listed(words: Iterable[str], most: int = 8) -> str:
 
 def _judge_concurrency(claim: Claim, before: KeyFacts, after: KeyFacts) -> Judgement:
     wanted = [int(value) for value in claim.values]
-    now, was = _bound(after, claim.topology), _bound(before, claim.topology)
-    if now is None:
-        now, was = after.concurrencies, before.concurrencies
+    at, at_before = _at(after, claim.topology), _at(before, claim.topology)
+    now = (at or after).concurrencies
+    was = at_before.concurrencies if at_before is not None else None if at is not None else before.concurrencies
     if set(wanted) <= now:
         return supported(claim)
     soft = not claim.firm or claim.clause.paired or _NO_POINT.search(claim.clause.before)
@@ -140,24 +167,11 @@ def _judge_concurrency(claim: Claim, before: KeyFacts, after: KeyFacts) -> Judge
     if set(missing) <= (was or frozenset()) and not _ADDING.search(claim.clause.before):
         return unknown(claim)
     # Where no row fits the topology words, they are a claim of their own, and this is about all rows.
-    words = claim.topology if _bound(after, claim.topology) is not None else ()
-    where = "+".join(f"{name}{size}" for name, size in reversed(words))
+    where = _arm_name(claim.topology) if at is not None else ""
     points = ", ".join(str(number) for number in sorted(now))
     return contradicted(
         claim, f"the {f'{where} rows' if where else 'rows'} have concurrency {points}", _rows_place(after)
     )
-
-
-def _bound(facts: KeyFacts, words: Sequence[tuple[str, int]]) -> frozenset[int] | None:
-    """The concurrencies of the rows that the topology words name; None where they name none."""
-    if not words:
-        return None
-    rows = [
-        row
-        for _, _, row in facts.rows
-        if all(any(_fits(topology, *word) for topology in topologies_of(row)) for word in words)
-    ]
-    return frozenset(number for row in rows for number in row.concurrencies) if rows else None
 
 
 _JUDGES: dict[Kind, Callable[[Claim, KeyFacts, KeyFacts], Judgement]] = {

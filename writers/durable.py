@@ -71,9 +71,7 @@ def blaming(path: str | Path, doing: str = "write", hint: str = "nothing was wri
     try:
         yield
     except OSError as error:
-        raise SystemFailure(
-            f"cannot {doing}: {error.strerror or error}", where=Place(str(path)), hint=hint
-        ) from error
+        raise SystemFailure(f"cannot {doing}: {error.strerror or error}", where=Place(str(path)), hint=hint) from error
 
 
 @contextmanager

@@ -109,9 +109,7 @@ def difference(edit: Edit, file: Path) -> str | None:
 
 def changed_underneath(complaints: Sequence[str]) -> StateError:
     """The error for files that are not what was planned from, one `path: difference` each."""
-    return StateError(
-        "\n".join(complaints), hint="nothing was written; run again to start from the files as they are"
-    )
+    return StateError("\n".join(complaints), hint="nothing was written; run again to start from the files as they are")
 
 
 def _compare(edits: Sequence[Edit], files: Sequence[Path]) -> None:

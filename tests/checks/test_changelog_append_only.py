@@ -54,6 +54,32 @@ def test_names_what_does_not_stay(tmp_path: Path, old: str, new: str, message: s
     assert {finding.line for finding in found} <= {34}
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("conc-list: [1, 2, 4]", "conc-list: [1, 4]", "append-only: TP4 C2 of alpha-fp4-mi355x-atom-agentic is gone"),
+        (
+            "      - { tp: 4, conc-list: [16], kv-offloading: dram, kv-offload-backend: { name: lmcache } }\n",
+            "",
+            "C16 of alpha-fp4-mi355x-atom-agentic is gone",
+        ),
+    ],
+)
+def test_dropped_points_are_to_be_repeated_not_the_flag_dropped(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    (found,) = judged(tmp_path, GROWN.replace(old, new))
+    assert found.message.endswith(message)
+    assert found.hint.startswith("repeat the rows to keep them")
+    assert "drop append-only" not in found.hint
+
+
+def test_points_that_run_otherwise_cannot_be_kept_by_repeating_them(tmp_path: Path) -> None:
+    (found,) = judged(tmp_path, GROWN.replace("name: lmcache }", "name: lmcache, version: '2' }"))
+    assert "does not stay as it was" in found.message
+    assert found.hint == "drop append-only, so that the whole curve is run again"
+
+
 def test_a_removed_key_breaks_it_too(tmp_path: Path) -> None:
     (found,) = judged(tmp_path, GROWN[: GROWN.index(BETA)].rstrip("\n") + "\n")
     assert f"{BETA} is removed" in found.message

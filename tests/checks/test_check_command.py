@@ -54,8 +54,45 @@ def test_text_shows_the_line_the_place_in_it_and_the_way_out(
 
 
 def test_a_clean_branch_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(branch(tmp_path, RIGHT)) == 0
-    assert capsys.readouterr() == ("", "")
+    repo = branch(tmp_path, RIGHT)
+    assert run(repo) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    base = git(repo, "rev-parse", "main")[:10]
+    assert err.startswith(f"No errors, no warnings: {len(rules())} rules on 2 files, against main ({base}).")
+    assert err.count("\n") == 1
+
+
+def without_script(tmp_path: Path, own: str = RIGHT) -> Path:
+    """A checkout that holds none of the bash recipes, as one with data files alone does."""
+    base = {path: text for path, text in root_files().items() if not path.endswith(".sh")}
+    return make_branch(tmp_path / "repo", base, {CHANGELOG: f"{HISTORY}\n{own}", MASTERS: NEW_IMAGE})
+
+
+def test_what_could_not_be_judged_is_an_info_and_no_reason_to_fail(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = without_script(tmp_path)
+    why = "alpha_fp4_mi355x_atom.sh is not in this checkout, the recipe of alpha-fp4-mi355x-atom-agentic"
+    assert run(repo, strict=True) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f". Not judged: {why}.\n" in err
+    assert run(repo, strict=True, output_format="json") == 0
+    infos = [finding for finding in printed(capsys)["findings"] if finding["severity"] == "info"]
+    assert [(one["rule"], one["path"], one["message"]) for one in infos] == [
+        ("recipe-missing", MASTERS, f"not judged: {why}")
+    ]
+    assert MASTER.split("\n")[infos[0]["line"] - 1].startswith("      - { tp: 4, conc-list: [1, 2]")
+
+
+def test_beside_findings_it_stands_in_a_line_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(without_script(tmp_path, OWN)) == 1
+    out, err = capsys.readouterr()
+    lines = out.rstrip("\n").split("\n")
+    assert lines[-2].startswith("1 error, against main (")
+    assert lines[-1].startswith("not judged: alpha_fp4_mi355x_atom.sh is not in this checkout")
+    assert err == ""
 
 
 def test_warnings_count_only_when_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

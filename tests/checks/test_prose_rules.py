@@ -49,6 +49,7 @@ def test_c03_two_wrong_claims_and_a_right_one_beside_them(tmp_path: Path) -> Non
     )
     assert "--state-checkpoint-interval-tokens is 8192" in setting.message
     assert f"{SCRIPT_PATH}:3" in setting.message
+    assert all("`benchscribe describe --write`" in one.hint for one in (image, setting))
     assert image.fix is not None
     (note,) = image.fix.arguments["patch"]["changelog"]["notes"]
     assert note.startswith("Use rocm/atom-dev:nightly_202608201032 (sha256:")

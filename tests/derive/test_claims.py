@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,80 @@ def test_claims_stand_in_the_lines_order_with_their_own_text() -> None:
         "FOO_BAR=2",
         "3 draft tokens",
     ]
+
+
+# A claim about one arm is held against that arm's rows.
+
+ARM_ROWS = (
+    "- { tp: 4, kv-offloading: none, conc-list: [1, 64], spec-decoding: mtp, srt-recipe: R }\n"
+    "- { tp: 4, dcp-size: 4, kv-offloading: dram, kv-offload-backend: { name: lmcache }, conc-list: [16], spec-decoding: mtp, srt-recipe: R }\n"
+    "- { tp: 2, kv-offloading: none, conc-list: [2], spec-decoding: mtp, srt-recipe: R }\n"
+    "- { tp: 8, kv-offloading: none, conc-list: [4], spec-decoding: mtp, srt-recipe: R }"
+).replace("R }", f"{RECIPE} }}")
+ARMS = (
+    variant("tp4_c1", 4, 1, args="num-speculative-tokens: 4"),
+    variant("tp4_c64", 4, 64, args="num-speculative-tokens: 4"),
+    variant(
+        "tp4_dcp4_c16",
+        4,
+        16,
+        args="num-speculative-tokens: 4\ndecode-context-parallel-size: 4",
+        env="LMCACHE_MAX_LOCAL_CPU_SIZE: '256'",
+        dram=True,
+    ),
+    variant("tp2_c2", 2, 2, args="num-speculative-tokens: 4"),
+    variant("tp8_c4", 8, 4, args="num-speculative-tokens: 5"),
+)
+
+
+@pytest.fixture(scope="module")
+def arms(tmp_path_factory: pytest.TempPathFactory) -> tuple[KeyFacts, KeyFacts]:
+    """An e2e key with four arms: 4 drafts at TP4, TP4+DCP4 (LMCache, 256 GiB per rank) and TP2, 5 at TP8."""
+    files = e2e(master(ARM_ROWS, utilization="0.74"), more={RECIPE: recipe(*ARMS)})
+    checkout = Checkout.open(make_branch(tmp_path_factory.mktemp("arms"), files))
+    return KeyFacts(checkout.before, ("key",)), KeyFacts(checkout.after, ("key",))
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("Extend TP2 to C64.", [("C64", "the TP2 rows have concurrency 2")]),
+        ("TP2 扩展到 C64。", [("C64", "the TP2 rows have concurrency 2")]),
+        ("Golden AL 3.33 at TP8.", [("AL 3.33", "at TP8 the golden AL is 3.61 at 5 draft tokens")]),
+        ("在 TP8 上使用 4 个 draft token。", [("4 个 draft token", "at TP8 its points run with 5 draft tokens")]),
+        (
+            "Keep 512 GiB of LMCache per rank on TP4+DCP4.",
+            [("512 GiB of LMCache per rank", "at TP4+DCP4 per rank it is 256 GiB")],
+        ),
+        ("Reserve 512 GiB of LMCache per rank.", [("512 GiB of LMCache per rank", "per rank it is 256 GiB")]),
+    ],
+)
+def test_one_arm_is_held_against_its_own_rows(
+    arms: tuple[KeyFacts, KeyFacts], line: str, found: list[tuple[str, str]]
+) -> None:
+    assert contradicted(arms, line) == found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Extend TP4 to C64.",
+        "Golden AL 3.61 at TP8.",
+        "Golden AL 3.33 at TP4+DCP4.",
+        "Keep 256 GiB of LMCache per rank on TP4+DCP4.",
+        "Run TP2 and TP4 up to C64.",
+        "Add TP8, sweep C64.",
+        "Keep LMCache at 256 GiB per rank next to the new TP8 arm.",
+        "TP8 joins the C64 sweep.",
+        "Golden AL 3.33 beside TP8.",
+        "在 TP8 上使用 5 个 draft token。",
+    ],
+)
+def test_what_may_speak_of_another_arm_is_not_narrowed(arms: tuple[KeyFacts, KeyFacts], line: str) -> None:
+    assert contradicted(arms, line) == []
+
+
+def test_a_long_line_between_arm_and_claim_takes_no_time(arms: tuple[KeyFacts, KeyFacts]) -> None:
+    started = time.monotonic()
+    verdicts(arms, "C64 " + "the new " * 4000 + "TP2")
+    assert time.monotonic() - started < 5

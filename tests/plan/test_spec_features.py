@@ -263,7 +263,9 @@ def test_what_a_person_wrote_into_the_entry_does_not_go_silently(checkout: Path)
     bump = SPEC + "- {config-key: gptoss-fp4-mi355x-atom, set: {image: 'rocm/atom-dev:nightly_202611011200'}}\n"
     write(checkout, bump)
     path = checkout / CHANGELOG
-    path.write_text(path.read_text().replace('nightly_202611011200."\n', 'nightly_202611011200."\n    - "Tuned by hand."\n'))
+    path.write_text(
+        path.read_text().replace('nightly_202611011200."\n', 'nightly_202611011200."\n    - "Tuned by hand."\n')
+    )
     (finding,) = [one for one in plan(checkout, bump).findings if one.rule == "entry-replaced"]
     assert "Tuned by hand." in finding.message
     other = bump.replace("202611011200", "202611021200")
