@@ -164,8 +164,7 @@ class CheckScreen(ProposalScreen):
     def look(self, checkout: Checkout) -> tuple[list[Finding], Sequence[Edit], str]:
         subject = read_subject(checkout)
         found = judge(subject, read_settings(checkout.after, rule_names()))
-        count = len(rule_names())
-        summary = f"{count} rules, {len(found)} finding{'s' if len(found) != 1 else ''}"
+        summary = f"every rule was asked: {len(found) or 'no'} finding{'s' if len(found) != 1 else ''}"
         return found, plan_fixes(subject, found).edits, summary
 
     def apply(self) -> list[str]:
