@@ -29,6 +29,9 @@ _NO_KERNEL = re.compile(
 Path = tuple[str, str]
 
 
+TWIN_FIELDS = ("image", "model", "runner", "framework", "precision")
+
+
 def judge(subject: Subject) -> Iterator[Finding]:
     """One finding per key with points whose kernel path no evaluated point has."""
     for key in judged_keys(subject):
@@ -83,8 +86,7 @@ def _entries(subject: Subject, own: OwnEntry) -> list[Entry]:
 
 def _twin(one: Entry, other: Entry) -> bool:
     """Whether a second key runs the same thing: same model, runner, framework, precision and image."""
-    fields = ("model", "runner", "framework", "precision", "image")
-    return all(one.data.get(field) == other.data.get(field) for field in fields)
+    return all(one.data.get(field) == other.data.get(field) for field in TWIN_FIELDS)
 
 
 def _is_evaluated(run: RunFacts, evaluated: Sequence[EvaluatedPoint]) -> bool:
@@ -181,7 +183,10 @@ def _fix(key: JudgedKey, new_key: str, dark: list[RunFacts]) -> Fix:
         if len(key.after.scenarios[name]) > 1:
             item = {"item": own[0].item.index, **item}
         scenarios[name] = item
-    change = {"config-key": new_key, "like": key.key, "scenarios": scenarios}
+    # A copy starts from what the work tree holds, so what the branch changes is said again.
+    before = key.before.data if key.before is not None else key.after.data
+    news = {name: plain(key.after.data[name]) for name in TWIN_FIELDS if before.get(name) != key.after.data.get(name)}
+    change = {"config-key": new_key, "like": key.key, **({"set": news} if news else {}), "scenarios": scenarios}
     entries = [{"keys": [key.key]}, {"keys": [new_key], "evals-only": True}]
     return Fix(SPEC_PATCH, {"patch": {"changes": [change], "changelog": entries}})
 

@@ -63,3 +63,30 @@ def test_the_derived_entry_of_a_real_change_has_no_error(shared: Path, tmp_path:
     (edit,) = plan_fixes(subject, judge(subject)).edits
     fixed = subject.checkout.with_overlay({edit.path: edit.after})
     assert [one for one in judge(read_subject(fixed)) if one.severity is Severity.ERROR] == []
+
+
+def test_the_cure_of_eval_coverage_cures_it(shared: Path, tmp_path: Path) -> None:
+    """The patch laid into the author's own spec: the second key, its entry, and no finding left (C07)."""
+    import json
+
+    from upstream_checkout import upstream
+
+    from benchscribe.plan import judged, make_plan
+    from benchscribe.schema.spec_reader import read_spec
+    from benchscribe.schema.yaml_text import load, plain
+
+    directory = upstream(shared, "e2e", tmp_path / "checkout")
+    spec = plain(load((shared / "specs" / "glm52-atom-retune.yaml").read_text()))
+    made = judged(make_plan(read_spec(json.dumps(spec), "spec"), Checkout.open(directory)))
+    (finding,) = [one for one in made.findings if one.rule == "eval-coverage"]
+    assert finding.fix is not None
+    patch = finding.fix.arguments["patch"]
+    first, companion = patch["changelog"]
+    cured = {
+        **spec,
+        "changes": [*spec["changes"], *patch["changes"]],
+        "changelog": [{**spec["changelog"], **first}, companion],
+    }
+    made = judged(make_plan(read_spec(json.dumps(cured), "spec"), Checkout.open(directory)))
+    assert [one.rule for one in made.findings if one.rule == "eval-coverage"] == []
+    assert "evals-only: true" in made.entry
