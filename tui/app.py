@@ -416,6 +416,8 @@ def run(repo: Path, base: str, demo: bool) -> int:
     """
     checkout = WatchedCheckout.open(repo, base=base)
     assert isinstance(checkout, WatchedCheckout)
+    # A command runs without collection; a session that lasts hours needs it.
+    gc.enable()
     # Planning runs beside the screen: a shorter turn for each keeps keys quick.
     sys.setswitchinterval(0.001)
     return BenchscribeApp(checkout, base=base, demo=demo).run() or 0
