@@ -12,8 +12,8 @@ from typing import Any
 
 from ..schema.yaml_text import reads_as_text
 
-# Text that is the same unquoted in block and in flow style.
-_PLAIN = re.compile(r"[A-Za-z0-9_./+@~=^(][A-Za-z0-9_./+@~=^()$%;:×-]*(?: [A-Za-z0-9_./+@~=^()$%;:×-]+)*")
+# Text that is the same unquoted in block and in flow style; YAML reserves a leading `@`.
+_PLAIN = re.compile(r"[A-Za-z0-9_./+~=^(][A-Za-z0-9_./+@~=^()$%;:×-]*(?: [A-Za-z0-9_./+@~=^()$%;:×-]+)*")
 # What YAML does not take as it stands, beside what JSON escapes anyway.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _LINES = ("search-space", "notes")  # lists whose items stand on one line each

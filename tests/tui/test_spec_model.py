@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchscribe.schema.spec_reader import read_spec
@@ -52,6 +52,7 @@ DATA = st.recursive(
 
 
 @given(st.dictionaries(st.text("abcz-_", min_size=1, max_size=6), DATA, min_size=1, max_size=4))
+@example({"a": "@x"})
 @settings(max_examples=150, deadline=None)
 def test_text_reads_back_to_the_same_data(data: dict[str, Any]) -> None:
     assert plain(load(spec_text(data))) == data
