@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from ..schema.errors import Place, StateError
+from ..schema.errors import BenchscribeError, Place, StateError
 from ..schema.master import Entry
 from ..schema.recipe import Recipe, Variant, parse_reference, read_recipe
 from ..schema.yaml_size import require_finite
@@ -53,6 +53,11 @@ class RecipeFile:
     def variant(self) -> Variant | None:
         """The variant named, or the only one there is; None where it is absent or there are several."""
         return self.recipe.variant(self.variant_name)
+
+    @property
+    def variants(self) -> list[Variant]:
+        """The variants of the name that stood behind the colon; all there are without one."""
+        return [one for one in self.recipe.variants if not self.variant_name or one.name == self.variant_name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +259,15 @@ class Snapshot:
             return Missing(named.path, "", f"{named.path} is kept outside the checkout")
         path = places[0]
         return Missing(path, path.rpartition("/")[0], f"{path} is not in {self.name}")
+
+    def named_variant(self, reference: str) -> tuple[RecipeFile, Variant] | None:
+        """The one variant a reference names, with its recipe; None where there is none or it cannot be read."""
+        try:
+            found = self.recipe(reference)
+            variant = found.variant if isinstance(found, RecipeFile) else None
+        except BenchscribeError:
+            return None
+        return (found, variant) if isinstance(found, RecipeFile) and variant is not None else None
 
     def _recipe_places(self, path: str) -> list[str]:
         """Where a reference's path may stand, the likeliest first."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..checkout.snapshot import RecipeFile, Snapshot
-from ..schema.errors import BenchscribeError
 from ..schema.master import Entry, Item, Row
 from ..schema.recipe import Variant
 from ..schema.results import Finding, Severity
@@ -27,16 +26,12 @@ def judge(subject: Subject) -> Iterator[Finding]:
 
 def _stated(snapshot: Snapshot, reference: str) -> tuple[RecipeFile, Variant] | None:
     """The recipe's variant where it names its concurrencies, else None."""
-    try:
-        found = snapshot.recipe(reference)
-        variant = found.variant if isinstance(found, RecipeFile) else None
-    except BenchscribeError:
+    named = snapshot.named_variant(reference)
+    if named is None:
         return None
-    if variant is None or not isinstance(found, RecipeFile):
-        return None
-    benchmark = variant.data.get("benchmark")
-    named = isinstance(benchmark, Mapping) and "concurrencies" in benchmark
-    return (found, variant) if named and variant.concurrencies else None
+    benchmark = named[1].data.get("benchmark")
+    states_them = isinstance(benchmark, Mapping) and "concurrencies" in benchmark
+    return named if states_them and named[1].concurrencies else None
 
 
 def _agree(entry: Entry, row: Row, reference: str, stated: tuple[int, ...]) -> bool:

@@ -41,9 +41,7 @@ def _stated(snapshot: Snapshot, reference: str) -> Iterator[tuple[RecipeFile, Va
         found = snapshot.recipe(reference)
         if not isinstance(found, RecipeFile):
             return
-        variants = [
-            variant for variant in found.recipe.variants if not found.variant_name or variant.name == found.variant_name
-        ]
+        variants = found.variants
     except BenchscribeError:
         return
     for variant in variants:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..checkout.snapshot import RecipeFile, Snapshot
-from ..schema.errors import BenchscribeError, Place
+from ..checkout.snapshot import Snapshot
+from ..schema.errors import Place
 from ..schema.master import Row, Topology
 from ..schema.recipe import Recipe, Variant
 from ..schema.results import Finding, Severity
@@ -44,13 +44,8 @@ def _disagreements(snapshot: Snapshot, row: Row) -> Iterator[tuple[str, str, Pla
 
 def _recipe(snapshot: Snapshot, row: Row) -> tuple[Recipe, Variant] | None:
     for reference in row.recipe_references if row.multinode else ():
-        try:
-            found = snapshot.recipe(reference)
-            variant = found.variant if isinstance(found, RecipeFile) else None
-        except BenchscribeError:
-            continue
-        if isinstance(found, RecipeFile) and variant is not None:
-            return found.recipe, variant
+        if named := snapshot.named_variant(reference):
+            return named[0].recipe, named[1]
     return None
 
 

@@ -91,9 +91,7 @@ def _row_finding(
 
 def _nearest(found: RecipeFile, entry: Entry, point: Point) -> str:
     """Which variant comes nearest to serving the point, and what is wrong with it."""
-    variants = [
-        variant for variant in found.recipe.variants if not found.variant_name or variant.name == found.variant_name
-    ]
+    variants = found.variants
     if not variants:
         return f"{found.path} has no {found.variant_name or 'variant'}; add one for the point"
     reasons = {variant.name: matches(variant, point, entry.framework) for variant in variants}

@@ -14,7 +14,7 @@ from ..checks.settings import Settings, read_settings
 from ..checks.subject import read_subject
 from ..schema.errors import BenchscribeError, UsageError
 from ..schema.results import Finding, Severity
-from .output import Printer, say
+from .output import Printer, diff_lines, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,9 @@ def _open(repo: Path, options: Options) -> Checkout:
     """The checkout; before files are read to be fixed, an interrupted write is finished or undone."""
     checkout = Checkout.open(repo, base=options.base, committed=options.committed)
     if options.fix:
-        from ..plan import interrupted, recover
+        from .recovery import settle_interrupted
 
-        if options.dry_run:
-            if interrupted(checkout.git):
-                say("an earlier write was interrupted; the next writing command will finish or undo it")
-        elif done := recover(checkout.git):
-            say(done)
+        settle_interrupted(checkout, dry_run=options.dry_run)
     return checkout
 
 
@@ -113,8 +109,6 @@ def _fix(
         return subject, list(findings)
     if options.dry_run:
         if options.output_format == "text":
-            from .git_output import diff_lines
-
             diff_lines(Printer(), fixing.edits)
         say("dry run: nothing was written; the findings are those left after it")
     else:

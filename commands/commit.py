@@ -11,21 +11,21 @@ from ..checkout.checkout import Checkout
 from ..checks.registry import errors, judge
 from ..checks.settings import read_settings
 from ..checks.subject import read_subject
-from ..plan import Plan, recover
+from ..plan import Plan
 from ..plan.committing import CommitPlan, make_commit, plan_commit, plan_commit_of
 from ..plan.messages import LONGEST_SUBJECT
 from ..schema.counting import plural
 from ..schema.errors import UsageError
 from ..writers.git_commit import Committed, asks_for_signoff
 from .output import Printer, finding_lines, say
+from .recovery import settle_interrupted
 
 
 def run(repo: Path, *, base: str, yes: bool, signoff: bool, subject: str, check: bool) -> int:
     """Commit the branch's recognised change. Exit code 1: the check has errors; 0 also with nothing to commit."""
     _require_subject(subject)
     checkout = Checkout.open(repo, base=base)
-    if done := recover(checkout.git):
-        say(done)
+    settle_interrupted(checkout, dry_run=False)
     plan = plan_commit(checkout)
     if plan.nothing_to_do:
         Printer().line(("Nothing to commit: no config, recipe or changelog differs from HEAD.", "head"))

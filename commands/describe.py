@@ -6,19 +6,20 @@ import sys
 from pathlib import Path
 
 from ..checkout.checkout import Checkout
-from ..plan import apply_edits, recover
+from ..plan import apply_edits
 from ..plan.branch import read_branch
 from ..plan.describing import Description, describe
 from ..plan.diff import line_counts
 from ..plan.specifying import specify
 from .output import Printer, derived_json, print_json, say
+from .recovery import settle_interrupted
 
 
 def run(repo: Path, *, base: str, number: int | None, write: bool, language: str, output_format: str) -> int:
     """Print the entry (text), its JSON, or a spec; with `write` put it at the changelog's tail."""
     checkout = Checkout.open(repo, base=base)
-    if write and (done := recover(checkout.git)):
-        say(done)
+    if write:
+        settle_interrupted(checkout, dry_run=False)
     branch = read_branch(checkout)
     if output_format == "spec":
         text, left = specify(branch)

@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 from ..checkout.checkout import Checkout
-from ..plan import Plan, apply_plan, interrupted, judged, make_plan, recover
+from ..plan import Plan, apply_plan, judged, make_plan
 from ..schema.errors import BenchscribeError, Place, SpecError, SystemFailure, UsageError
 from ..schema.spec_reader import SpecReading, read_spec
-from .output import Printer, plan_json, plan_text, print_json, say
+from .output import Printer, plan_json, plan_text, print_json
+from .recovery import settle_interrupted
 
 
 def run(
@@ -51,11 +52,7 @@ def _commit(plan: Plan, output_format: str, signoff: bool) -> int:
 def _planned(spec_path: str, shown: str, repo: Path, base: str, number: int | None, dry_run: bool) -> Plan:
     reading = read(spec_path, shown)
     checkout = Checkout.open(repo, base=base)
-    if dry_run:
-        if interrupted(checkout.git):
-            say("an earlier write was interrupted; the next writing command will finish or undo it")
-    elif done := recover(checkout.git):
-        say(done)
+    settle_interrupted(checkout, dry_run=dry_run)
     return judged(make_plan(reading, checkout, number=number))
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..schema.results import Derived, Finding, Severity
+from ..schema.results import Derived, Edit, Finding, Severity
 from ..schema.visible import visible
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ STYLES = {
     "info": "blue",
     "value": "bold",
 }
+_DIFF_STYLES = {"---": "head", "+++": "head", "@@ ": "hunk", "+": "added", "-": "removed"}
 SIGNS = {Severity.ERROR: "✗", Severity.WARNING: "⚠", Severity.INFO: "ℹ"}
 
 
@@ -79,22 +80,14 @@ def finding_lines(printer: Printer, findings: Iterable[Finding]) -> None:
             printer.line("    ", (finding.hint, "dim"))
 
 
-def diff_lines(printer: Printer, plan: Plan) -> None:
+def diff_lines(printer: Printer, edits: Iterable[Edit]) -> None:
     """A unified diff per file."""
     from ..plan.diff import unified_diff
 
-    for edit in plan.edits:
+    for edit in edits:
         for line in unified_diff(edit):
-            if line.startswith(("---", "+++")):
-                printer.line((line, "head"))
-            elif line.startswith("@@"):
-                printer.line((line, "hunk"))
-            elif line.startswith("+"):
-                printer.line((line, "added"))
-            elif line.startswith("-"):
-                printer.line((line, "removed"))
-            else:
-                printer.line(line)
+            style = next((name for start, name in _DIFF_STYLES.items() if line.startswith(start)), "")
+            printer.line((line, style) if style else line)
 
 
 def plan_text(printer: Printer, plan: Plan, *, done: str) -> None:
@@ -106,7 +99,7 @@ def plan_text(printer: Printer, plan: Plan, *, done: str) -> None:
         derived_lines(printer, plan.derived)
     if plan.edits:
         printer.line()
-        diff_lines(printer, plan)
+        diff_lines(printer, plan.edits)
     if plan.entry:
         printer.line()
         printer.line(("Changelog entry", "head"))

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..checkout.checkout import Checkout
-from ..plan import interrupted, recover
 from ..plan.diff import line_counts
 from ..plan.porting import Porting, apply_port, plan_port
 from ..plan.three_way import Side
 from ..schema.counting import plural
-from .git_output import diff_lines
-from .output import Printer, finding_json, finding_lines, print_json, say
+from .output import Printer, diff_lines, finding_json, finding_lines, print_json
+from .recovery import settle_interrupted
 
 CONFLICTS = 3
 
@@ -23,11 +22,7 @@ def run(
 ) -> int:
     """Carry the change and return the exit code: 3 where conflicts are left to a person."""
     checkout = Checkout.open(repo, base=base)
-    if dry_run:
-        if interrupted(checkout.git):
-            say("an earlier write was interrupted; the next writing command will finish or undo it")
-    elif done := recover(checkout.git):
-        say(done)
+    settle_interrupted(checkout, dry_run=dry_run)
     plan = plan_port(checkout, ref, number=number, prefer=Side(prefer) if prefer else None)
     if not dry_run:
         apply_port(plan)

@@ -8,11 +8,10 @@ from typing import Any
 
 from ..checkout.changelog_text import link_of, number_of
 from ..checkout.checkout import Checkout
-from ..plan import interrupted, recover
 from ..plan.diff import line_counts
 from ..plan.reseating import Reseating, apply_reseat, plan_reseat
-from .git_output import diff_lines
-from .output import Printer, finding_json, finding_lines, print_json, say
+from .output import Printer, diff_lines, finding_json, finding_lines, print_json
+from .recovery import settle_interrupted
 
 MOST_NAMED = 3
 
@@ -20,11 +19,7 @@ MOST_NAMED = 3
 def run(repo: Path, *, base: str, number: int | None, dry_run: bool, output_format: str) -> int:
     """Reseat and return the exit code: 0 also where nothing was to be done."""
     checkout = Checkout.open(repo, base=base)
-    if dry_run:
-        if interrupted(checkout.git):
-            say("an earlier write was interrupted; the next writing command will finish or undo it")
-    elif done := recover(checkout.git):
-        say(done)
+    settle_interrupted(checkout, dry_run=dry_run)
     plan = plan_reseat(checkout, base_ref=base, number=number)
     if not dry_run:
         apply_reseat(plan)

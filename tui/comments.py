@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..checkout.snapshot import Missing, Snapshot
 from ..schema.errors import BenchscribeError
 from ..schema.master import Entry
+from ..schema.strict import show_path
 from ..schema.yaml_text import MappingNode, Node, Path, SequenceNode, compose
 
 
@@ -55,7 +56,7 @@ def recipe_comments(snapshot: Snapshot, entry: Entry) -> list[CommentBlock]:
     path = next(iter(paths))
     blocks = []
     for number, (line, words, place) in enumerate(_blocks(snapshot.text(path) or "", path)):
-        name = "file" if number == 0 and len(place) == 1 and line == 0 else _dotted(place)
+        name = "file" if number == 0 and len(place) == 1 and line == 0 else show_path(place)
         blocks.append(CommentBlock(name, words, path, line + 1, of_recipe=True))
     return blocks
 
@@ -113,11 +114,4 @@ def _entry_name(path: Path, key: str, several: bool) -> str:
             return f"rows[{inside[4]}]"
         if len(inside) == 4:
             return str(inside[3])
-    return _dotted(inside)
-
-
-def _dotted(path: Path) -> str:
-    text = ""
-    for step in path:
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
-    return text
+    return show_path(inside)

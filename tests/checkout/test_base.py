@@ -12,12 +12,6 @@ from benchscribe.checkout.git import Git
 from benchscribe.schema.errors import StateError
 
 
-@pytest.fixture(autouse=True)
-def plain_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "no-such-config"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-
-
 def git(directory: Path, *arguments: str) -> str:
     command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.invalid", *arguments]
     return subprocess.run(command, cwd=directory, check=True, capture_output=True, text=True).stdout.strip()

@@ -13,9 +13,7 @@ from benchscribe.schema.errors import StateError, SystemFailure
 
 
 @pytest.fixture(autouse=True)
-def plain_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "no-such-config"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+def author(monkeypatch: pytest.MonkeyPatch) -> None:
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "a")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "a@example.invalid")

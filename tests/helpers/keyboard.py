@@ -34,6 +34,12 @@ class Hands:
             self._send(key)
             await self.settle()
 
+    async def press_write(self) -> None:
+        """Write, and say yes where findings make the app ask once more."""
+        await self.press("w")
+        if type(self.app.screen).__name__ == "AskScreen":
+            await self.press("w")
+
     async def type(self, text: str) -> None:
         """A text, as fast as keys can come; what a keyboard has no key for is pasted."""
         for run in re.findall(r"[\x20-\x7e\n]+|[^\x20-\x7e\n]+", text):

@@ -120,18 +120,14 @@ def test_a_file_changed_underneath_is_told_and_never_overwritten(world: World) -
             await hands.press("ctrl+s", "ctrl+s")
             await hands.until(lambda: hands.step == "review")
             await hands.planned()
-            await hands.press("w")
-            if type(hands.app.screen).__name__ == "AskScreen":
-                await hands.press("w")
+            await hands.press_write()
             await hands.until(lambda: hands.app.step.banner.display)
             assert "nothing was written" in str(hands.app.step.banner.render())
             assert master.read_text() == changed
             # Reloaded: the same spec on the new bytes.
             await hands.press("f7")
             await hands.until(lambda: hands.app.is_planned and hands.app.outcome.judged is not None)
-            await hands.press("w")
-            if type(hands.app.screen).__name__ == "AskScreen":
-                await hands.press("w")
+            await hands.press_write()
             await hands.until(lambda: hands.step == "done")
 
     run(story())

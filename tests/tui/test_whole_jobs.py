@@ -102,9 +102,7 @@ def test_the_retune_by_keys_ends_in_the_bytes_of_its_spec(real_world: Any, capsy
             await hands.press("ctrl+s")
             await hands.until(lambda: hands.step == "review")
             await hands.planned()
-            await hands.press("w")
-            if type(hands.app.screen).__name__ == "AskScreen":
-                await hands.press("w")
+            await hands.press_write()
             await hands.until(lambda: hands.step == "done")
 
     run(story())
@@ -137,9 +135,7 @@ async def write(hands: Any) -> None:
     await hands.press("ctrl+s")
     await hands.until(lambda: hands.step == "review")
     await hands.planned()
-    await hands.press("w")
-    if type(hands.app.screen).__name__ == "AskScreen":
-        await hands.press("w")
+    await hands.press_write()
     await hands.until(lambda: hands.step == "done")
 
 
@@ -256,9 +252,7 @@ def test_an_append_only_extension(real_world: Any) -> None:
             await hands.press("ctrl+s")
             await hands.until(lambda: hands.step == "review")
             await hands.planned()
-            await hands.press("w")
-            if type(hands.app.screen).__name__ == "AskScreen":
-                await hands.press("w")
+            await hands.press_write()
             await hands.until(lambda: hands.step == "done")
 
     run(story())

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import ItemGrid, Vertical
+from textual.containers import ItemGrid
 from textual.message import Message
 from textual.widgets import Static
 
@@ -18,6 +17,7 @@ from ...schema.points import parse_concurrencies
 from ...schema.yaml_text import YamlMap, YamlStr
 from ..rows import concurrency_text, with_concurrencies
 from .field import ChoiceInput, Field
+from .fields_editor import FieldsEditor
 from .yaml_area import YamlArea
 
 NUMBERS = ("tp", "dcp-size", "ep", "pp", "pcp-size")
@@ -25,10 +25,8 @@ YES_NO = (("no", "false"), ("yes", "true"))
 DEFAULTS: Mapping[str, str] = {"dcp-size": "1", "ep": "1", "pp": "1", "pcp-size": "1", "dp-attn": "false"}
 
 
-class RowEditor(Vertical):
+class RowEditor(FieldsEditor):
     """The fields of one row; multi-node rows are edited as YAML beside their concurrencies."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "done", priority=False)]
 
     class Changed(Message):
         """The row as it now should read; `name` is the field that was changed."""
@@ -45,16 +43,11 @@ class RowEditor(Vertical):
             super().__init__()
             self.text = text
 
-    class Closed(Message):
-        """Back to the table."""
-
     def __init__(self) -> None:
         super().__init__(id="row-editor")
         self.row_index = 0
         self.backends: list[str] = []
         self.with_tier = False
-        self.display = False
-        self._fields: dict[str, Field] = {}
         self._row: dict[str, Any] = {}
         self._old_points: tuple[int, ...] = ()
 
@@ -77,13 +70,6 @@ class RowEditor(Vertical):
 
     def on_mount(self) -> None:
         self.border_title = "Row"
-        self.border_subtitle = "esc done"
-
-    def field(self, name: str) -> Field:
-        """One field by name."""
-        if not self._fields:
-            self._fields = {field.field_name: field for field in self.query(Field)}
-        return self._fields[name]
 
     def focus_first(self) -> None:
         """The concurrencies come first: they are what changes most."""
@@ -197,14 +183,6 @@ class RowEditor(Vertical):
             kept = {name: value for name, value in self._row.items() if name.startswith("conc-")}
             self._row = {**event.value, **kept}
             self.post_message(self.Changed(self._row, "yaml"))
-
-    @on(Field.Done)
-    def _done(self, event: Field.Done) -> None:
-        event.stop()
-        self.action_close()
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
 
 
 def _text(value: Any) -> str:

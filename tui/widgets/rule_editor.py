@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import ItemGrid, Vertical
+from textual.containers import ItemGrid
 from textual.message import Message
 from textual.widgets import Select
 
@@ -19,6 +18,7 @@ from ...schema.yaml_text import YamlList, YamlMap, plain
 from ..rows import arm_match, read_tier, scalar, tier_text
 from ..text import content
 from .field import Field
+from .fields_editor import FieldsEditor
 from .yaml_area import YamlArea
 
 AREAS = ("env", "args", "bench-env", "patch")
@@ -27,10 +27,8 @@ ROLE = ("roles", "agg")
 AS_WRITTEN = "as written"
 
 
-class RuleEditor(Vertical):
+class RuleEditor(FieldsEditor):
     """Edits base's patch or one rule."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "done")]
 
     class Changed(Message):
         """The rule (or base's patch) as it now should read; `name` is the field that was changed."""
@@ -40,14 +38,9 @@ class RuleEditor(Vertical):
             self.data = data
             self.name = name
 
-    class Closed(Message):
-        """Back to the table."""
-
     def __init__(self) -> None:
         super().__init__(id="rule-editor")
         self.rule_index = 0
-        self.display = False
-        self._fields: dict[str, Field] = {}
         self._data: dict[str, Any] = {}
         self._arms: list[tuple[str, dict[str, Any]]] = []
 
@@ -63,15 +56,6 @@ class RuleEditor(Vertical):
         yield YamlArea("args", label="engine arguments", placeholder="name: value, one a line; nested YAML is fine")
         yield YamlArea("bench-env", label="benchmark environment", environment=True, placeholder="NAME=value")
         yield YamlArea("patch", label="anything else", placeholder="name: value; null takes a key out")
-
-    def on_mount(self) -> None:
-        self.border_subtitle = "esc done"
-
-    def field(self, name: str) -> Field:
-        """One field by name."""
-        if not self._fields:
-            self._fields = {field.field_name: field for field in self.query(Field)}
-        return self._fields[name]
 
     def area(self, name: str) -> YamlArea:
         """One text area by name."""
@@ -213,14 +197,6 @@ class RuleEditor(Vertical):
         order = ("match", *KNOBS, "dcp-size", "offload", "args", "env", "bench-env", "patch")
         self._data = {key: data[key] for key in (*order, *data) if key in data}
         self.post_message(self.Changed(self._data, name))
-
-    @on(Field.Done)
-    def _done(self, event: Field.Done) -> None:
-        event.stop()
-        self.action_close()
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
 
 
 def _text(value: Any) -> str:
