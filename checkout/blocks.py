@@ -10,7 +10,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from functools import lru_cache
+from itertools import chain, pairwise
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
@@ -58,8 +59,9 @@ class Block:
     line: int
 
 
-def split_blocks(text: str, file: str = "") -> list[Block]:
-    """The top-level entries of a text that is one mapping in block style, in its order.
+@lru_cache(maxsize=16)
+def split_blocks(text: str, file: str = "") -> tuple[Block, ...]:
+    """The top-level entries of a text that is one mapping in block style, in its order. The same text is split once.
 
     Raises StateError with the line where the text is not such a mapping (another document behind it, a
     conflict marker, a line that is no key) and where an entry the scanner had to look at is not YAML.
@@ -73,7 +75,7 @@ def split_blocks(text: str, file: str = "") -> list[Block]:
         end = _content_end(text, start, min(stop, heads[number + 1][1] if number + 1 < len(heads) else stop))
         blocks.append(Block(name, start, end, _comment_start(text, start, floor), line))
         floor = end
-    return blocks
+    return tuple(blocks)
 
 
 def find_block(text: str, name: str, file: str = "") -> Block | None:
@@ -94,11 +96,9 @@ class _Heads:
     def __init__(self, text: str, file: str) -> None:
         self._text = text
         self._file = file
-        self._doubts = sorted(
-            at.start()
-            for at in chain(_OPEN_FLOW.finditer(text), _OPEN_QUOTE.finditer(text), _TAB.finditer(text))
-            if not self._in_comment_line(at.start())
-        )
+        starts = [0, *(at.end() for at in _FIRST_COLUMN.finditer(text)), len(text)]
+        pieces = ((start, text[start:end]) for start, end in pairwise(starts))
+        self._doubts = [start + at for start, piece in pieces for at in _doubts_in(piece)]
 
     def __iter__(self) -> Iterator[tuple[str, int, int]]:
         return iter(self._found())
@@ -116,7 +116,7 @@ class _Heads:
             if at < skip:
                 continue
             if heads and self._is_doubtful(heads[-1][1], at):
-                skip = self._scanned_end(heads[-1][1])
+                skip = self._scanned_end(heads[-1][1], at)
                 if at < skip:
                     continue
             if marker := _MARKER.match(text, at):
@@ -167,32 +167,21 @@ class _Heads:
         first = bisect_left(self._doubts, start)
         return first < len(self._doubts) and self._doubts[first] < stop
 
-    def _scanned_end(self, start: int) -> int:
-        """Where the entry at `start` ends for the parser's scanner: at the next key in the first column."""
-        yaml = YAML(typ="safe", pure=True)
-        yaml.version = (1, 1)
-        depth = keys = 0
+    def _scanned_end(self, start: int, guess: int | None = None) -> int:
+        """Where the entry at `start` ends for the parser's scanner: at the next key in the first column.
+
+        Mostly that is `guess`; then nothing behind its line needs to be scanned.
+        """
         try:
-            for token in yaml.scan(self._text[start:]):
-                if isinstance(token, (FlowMappingStartToken, FlowSequenceStartToken)):
-                    depth += 1
-                elif isinstance(token, (FlowMappingEndToken, FlowSequenceEndToken)):
-                    depth -= 1
-                elif isinstance(token, KeyToken) and token.start_mark.column == 0 and not depth:
-                    keys += 1
-                ends = isinstance(token, (DocumentStartToken, DocumentEndToken))
-                if keys == 2 or ends:
-                    return start + int(token.start_mark.index)
+            if guess is not None and _ends_before(self._text[start : self._line_end(guess) + 1], guess - start):
+                return guess
+            end = _next_key(self._text[start:])
+            return len(self._text) if end is None else start + end
         except MarkedYAMLError as error:
             mark = error.context_mark or error.problem_mark
             row = self._text.count("\n", 0, start) + 1
             place = Place(self._file, row + mark.line, mark.column + 1) if mark else Place(self._file, row)
             raise StateError(f"not valid YAML: {error.problem or error.context}", where=place) from None
-        return len(self._text)
-
-    def _in_comment_line(self, at: int) -> bool:
-        begin = self._text.rfind("\n", 0, at) + 1
-        return self._text[begin : at + 1].lstrip(" \t").startswith("#")
 
     def _line_end(self, at: int) -> int:
         end = self._text.find("\n", at)
@@ -200,6 +189,45 @@ class _Heads:
 
     def _wrong(self, at: int, what: str, hint: str) -> StateError:
         return StateError(what, where=Place(self._file, self._text.count("\n", 0, at) + 1, 1), hint=hint)
+
+
+@lru_cache(maxsize=4096)
+def _doubts_in(piece: str) -> tuple[int, ...]:
+    """Where, in the lines of one entry, a bracket or a quoted text is left open or a tab stands; comments aside."""
+    found = chain(_OPEN_FLOW.finditer(piece), _OPEN_QUOTE.finditer(piece), _TAB.finditer(piece))
+    return tuple(sorted(at.start() for at in found if not _in_comment_line(piece, at.start())))
+
+
+def _in_comment_line(text: str, at: int) -> bool:
+    begin = text.rfind("\n", 0, at) + 1
+    return text[begin : at + 1].lstrip(" \t").startswith("#")
+
+
+@lru_cache(maxsize=1024)
+def _ends_before(piece: str, guess: int) -> bool:
+    """Whether the entry that `piece` starts with ends at `guess`, whose line is the last of `piece`."""
+    try:
+        return _next_key(piece) == guess
+    except MarkedYAMLError:
+        return False
+
+
+@lru_cache(maxsize=64)
+def _next_key(text: str) -> int | None:
+    """Where the second key in the first column, or the document's end, stands for the parser's scanner."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.version = (1, 1)
+    depth = keys = 0
+    for token in yaml.scan(text):
+        if isinstance(token, (FlowMappingStartToken, FlowSequenceStartToken)):
+            depth += 1
+        elif isinstance(token, (FlowMappingEndToken, FlowSequenceEndToken)):
+            depth -= 1
+        elif isinstance(token, KeyToken) and token.start_mark.column == 0 and not depth:
+            keys += 1
+        if keys == 2 or isinstance(token, (DocumentStartToken, DocumentEndToken)):
+            return int(token.start_mark.index)
+    return None
 
 
 def _content_end(text: str, start: int, stop: int) -> int:

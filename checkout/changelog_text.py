@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from ..schema.changelog import link_number
 from ..schema.errors import Place, StateError
@@ -198,6 +199,7 @@ def body_of(block: bytes) -> bytes:
     return squeezed(block[: span[0]] + block[span[1] :] if span else block)
 
 
+@lru_cache(maxsize=8)
 def raw_problems(data: bytes, first_line: int = 1) -> tuple[RawProblem, ...]:
     """Bytes that break rule 4 of FACTS §2, conflict markers and a missing final line end, by line from 1.
 
@@ -235,6 +237,7 @@ def _conflict_markers(data: bytes) -> Iterator[RawProblem]:
         yield RawProblem("conflict", _line(data, first.start()), len(markers), "this line is a conflict marker")
 
 
+@lru_cache(maxsize=8)
 def has_conflict_markers(data: bytes) -> bool:
     """Whether a line of the text is a conflict marker."""
     return _CONFLICT_MARKER.search(data) is not None
@@ -256,6 +259,7 @@ def ensure_writable(data: bytes, path: str = FILE_NAME) -> None:
             raise StateError(f"{problem.message}{many}", where=Place(path, problem.line), hint=hint)
 
 
+@lru_cache(maxsize=8)
 def ensure_list(data: bytes, path: str = FILE_NAME) -> None:
     """Refuse to append to what is no list of entries, such as `[]` or text at its end: StateError."""
     starts = [match.start() for match in ENTRY_START.finditer(data)]

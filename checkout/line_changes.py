@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 LONG = 1000
@@ -13,25 +12,40 @@ def added_line_numbers(before: bytes, after: bytes) -> frozenset[int]:
 
     The equal ends are cut off first, so that one added line of a long file costs next to nothing.
     """
-    old, new = before.split(b"\n"), after.split(b"\n")
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    old, new_part = old[start : len(old) - end], new[start : len(new) - end]
+    head = before.rfind(b"\n", 0, _common_start(before, after)) + 1
+    tail = _common_end(before[head:], after[head:])
+    start = after.count(b"\n", 0, head)
+    old, new = before[head : len(before) - tail].split(b"\n"), after[head : len(after) - tail].split(b"\n")
     # A changelog repeats some lines hundreds of times; with those as junk, thousands of lines compare fast.
-    middle = SequenceMatcher(None, old, new_part, autojunk=len(new_part) > LONG)
+    middle = SequenceMatcher(None, old, new, autojunk=len(new) > LONG)
     added: set[int] = set()
     for tag, _, _, first, last in middle.get_opcodes():
         if tag in ("insert", "replace"):
             added.update(range(start + first + 1, start + last + 1))
     # What stands behind the last line feed is no line.
-    return frozenset(added - {len(new)} if not new[-1] else added)
+    return frozenset(added - {after.count(b"\n") + 1} if after[-1:] in (b"", b"\n") else added)
 
 
-def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    """How many lines two texts have in common at their start."""
-    count = 0
-    for line, same in zip(one, other, strict=False):
-        if line != same:
-            break
-        count += 1
-    return count
+def _common_start(one: bytes, other: bytes) -> int:
+    """How many bytes two texts have in common at their start, found by halving."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _common_end(one: bytes, other: bytes) -> int:
+    """How many bytes of whole lines two texts have in common at their end, the line feed before them left out."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    at = one.find(b"\n", len(one) - low)
+    return 0 if at < 0 else len(one) - at

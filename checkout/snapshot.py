@@ -9,17 +9,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..schema.errors import BenchscribeError, Place, StateError
 from ..schema.master import Entry
-from ..schema.recipe import Recipe, Variant, parse_reference, read_recipe
-from ..schema.yaml_size import require_finite
-from ..schema.yaml_text import Node, Path, YamlTextError, compose, find, place_of, value_of
+from ..schema.recipe import Recipe, Variant, parse_reference
+from ..schema.yaml_text import Path, YamlTextError
 from .blocks import Block, split_blocks
+from .entry_text import EntryText, read_entry_text
 from .files import Files, Overlay, inside
 from .layout import Layout
+from .recipe_blocks import recipe_of
 from .yaml_bytes import yaml_text
 
 if TYPE_CHECKING:
@@ -69,10 +70,10 @@ class Missing:
     reason: str
 
 
-@lru_cache(maxsize=8)
-def _blocks(text: str, file: str) -> tuple[Block, ...]:
-    """The entries of a master config; base, work tree and wanted state mostly share the same text."""
-    return tuple(split_blocks(text, file))
+def _lowered(error: BenchscribeError, lines: int) -> BenchscribeError:
+    """The error of a text that starts so many lines down in its file."""
+    where = None if error.where is None else error.where.lowered(lines)
+    return type(error)(error.what, where=where, hint=error.hint)
 
 
 class Snapshot:
@@ -81,8 +82,9 @@ class Snapshot:
     def __init__(self, files: Files, layout: Layout) -> None:
         self.files = files
         self.layout = layout
+        self._bytes: dict[str, bytes | None] = {}
         self._texts: dict[str, str | None] = {}
-        self._nodes: dict[str, Node | None] = {}
+        self._read: dict[str, EntryText] = {}
         self._entries: dict[str, Entry | None] = {}
         self._recipes: dict[str, Recipe | None] = {}
         self._scripts: dict[str, Script | None] = {}
@@ -92,11 +94,16 @@ class Snapshot:
         """The same state with files replaced or added (bytes) or removed (None); the rest stays read."""
         other = Snapshot(Overlay(self.files, changes), self.layout)
         changed = {inside(path) for path in changes}
+        other._bytes = {path: data for path, data in self._bytes.items() if path not in changed}
         other._texts = {path: text for path, text in self._texts.items() if path not in changed}
         other._recipes = {path: recipe for path, recipe in self._recipes.items() if path not in changed}
-        untouched = {"runners": self.layout.runners, "dram_cap": self.layout.generator}
-        for name, path in untouched.items():
-            if name in self.__dict__ and path not in changed:
+        masters = set(self.layout.masters)
+        if not changed & masters:
+            other._read, other._entries = dict(self._read), dict(self._entries)
+        sources = {"runners": {self.layout.runners}, "dram_cap": {self.layout.generator}}
+        sources |= dict.fromkeys(("_places", "keys", "key_texts"), masters)
+        for name, paths in sources.items():
+            if name in self.__dict__ and not paths & changed:
                 other.__dict__[name] = self.__dict__[name]
         return other
 
@@ -106,8 +113,10 @@ class Snapshot:
         return self.files.name
 
     def read(self, path: str) -> bytes | None:
-        """A file's bytes, None where there is none. Raises SystemFailure when it cannot be read."""
-        return self.files.read(path)
+        """A file's bytes, None where there is none; read once. Raises SystemFailure when it cannot be read."""
+        if path not in self._bytes:
+            self._bytes[path] = self.files.read(path)
+        return self._bytes[path]
 
     def text(self, path: str) -> str | None:
         """A YAML file's text, None where there is none. Raises StateError for bytes no such file may hold."""
@@ -129,7 +138,7 @@ class Snapshot:
     def _places(self) -> dict[str, list[KeyPlace]]:
         found: dict[str, list[KeyPlace]] = {}
         for file in self.layout.masters:
-            for block in _blocks(self.master_text(file), file):
+            for block in split_blocks(self.master_text(file), file):
                 found.setdefault(block.name, []).append(KeyPlace(file, block))
         return found
 
@@ -137,6 +146,13 @@ class Snapshot:
     def keys(self) -> dict[str, KeyPlace]:
         """Every config key with its place, in the order of the files. Nothing is parsed for it."""
         return {key: places[0] for key, places in self._places.items()}
+
+    @cached_property
+    def key_texts(self) -> dict[str, str]:
+        """Every config key with the lines of its entry."""
+        return {
+            key: self.master_text(place.file)[place.block.start : place.block.end] for key, place in self.keys.items()
+        }
 
     @cached_property
     def repeated_keys(self) -> dict[str, tuple[KeyPlace, ...]]:
@@ -162,7 +178,8 @@ class Snapshot:
         place = self.keys.get(key)
         if place is None:
             return Place(self.layout.masters[0])
-        return place_of(self._node(key), (key, *path), place.file)
+        read, above = self.entry_text(key)
+        return read.place(path, place.file).lowered(above)
 
     def _read_entry(self, key: str) -> Entry:
         if key in self.repeated_keys:
@@ -173,28 +190,32 @@ class Snapshot:
                 hint="keep one of the two",
             )
         place = self.keys[key]
-        node = self._node(key)
-        require_finite(node, place.file)
-        _, value = find(node, (key,))
-        data = None if value is None else value_of(value)
-        if not isinstance(data, dict):
+        read, above = self.entry_text(key)
+        try:
+            entry = read.entry(place.file)
+        except StateError as error:
+            raise _lowered(error, above) from None
+        if entry is None:
             raise StateError(f"the entry of {key!r} is not a mapping", where=place.place)
-        return Entry(key, data)
+        return entry
 
-    def _node(self, key: str) -> Node | None:
-        """The node tree of the entry's block, with the marks' lines those of the file."""
-        if key not in self._nodes:
-            place = self.keys[key]
-            text, block = self.master_text(place.file), place.block
-            lines_before = "\n" * (block.line - 1)
+    def entry_text(self, key: str) -> tuple[EntryText, int]:
+        """The entry's text as read, and how many lines of the file stand above the first one that was read.
+
+        It is read by itself, so that an entry which only moved down is not read again.
+        """
+        place = self.keys[key]
+        text, above = self.master_text(place.file), place.block.line - 1
+        if key not in self._read:
             try:
-                self._nodes[key] = compose(lines_before + text[block.start : block.end], place.file)
-            except YamlTextError:
+                self._read[key] = read_entry_text(self.key_texts[key], key, place.file)
+            except YamlTextError as error:
                 # An alias may name an anchor of another entry; then only the whole file makes sense of it.
                 if "&" not in text:
-                    raise
-                self._nodes[key] = compose(text, place.file)
-        return self._nodes[key]
+                    raise _lowered(error, above) from None
+                self._read[key] = read_entry_text(text, key, place.file)
+        read = self._read[key]
+        return read, 0 if read.text is text else above
 
     # What entries refer to
 
@@ -232,7 +253,7 @@ class Snapshot:
         """The YAML recipe at `path`, None where there is none. Raises StateError where it is no recipe."""
         if path not in self._recipes:
             text = self.text(path)
-            self._recipes[path] = None if text is None else read_recipe(text, path)
+            self._recipes[path] = None if text is None else recipe_of(text, path)
         return self._recipes[path]
 
     def script(self, path: str) -> Script | None:

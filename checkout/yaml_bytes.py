@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ..schema.errors import Place, StateError
 
@@ -21,8 +22,11 @@ _REFUSED = (
 )
 
 
+@lru_cache(maxsize=16)
 def yaml_text(data: bytes, path: str) -> str:
-    """The file's text. Raises StateError with file and line for a byte order mark, bytes that are no UTF-8,
+    """The file's text; the same bytes are looked at once.
+
+    Raises StateError with file and line for a byte order mark, bytes that are no UTF-8,
     carriage returns, control characters, conflict markers and indentation by tabs."""
     if data.startswith(b"\xef\xbb\xbf"):
         raise StateError("starts with a byte order mark", where=Place(path, 1), hint="save it as plain UTF-8")

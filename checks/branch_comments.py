@@ -42,26 +42,32 @@ def changed_sources(subject: Subject) -> list[str]:
 
 def comment_blocks(subject: Subject, path: str) -> Iterator[CommentBlock]:
     """Every block of whole-line comments in which the branch adds or rewrites a line."""
-    lines = (subject.after.read(path) or b"").decode("utf-8", "replace").splitlines()
-    block: list[tuple[int, str]] = []
-    for number, line in enumerate([*lines, ""], 1):
-        stripped = line.strip()
-        if stripped.startswith("#") and not stripped.startswith("#!"):
-            block.append((number, stripped.lstrip("#").strip()))
+    lines = subject.lines(path)
+    seen = 0
+    for number, line in subject.judged_lines(path):
+        if number <= seen or not _is_comment_line(line):
             continue
-        if block:
-            added = tuple(pair for pair in block if subject.judges(path, pair[0]))
-            if added:
-                yield CommentBlock(path, tuple(block), added, line, number)
-        block = []
+        first = last = number
+        while first > 1 and _is_comment_line(lines[first - 2]):
+            first -= 1
+        while last < len(lines) and _is_comment_line(lines[last]):
+            last += 1
+        seen = last
+        block = tuple((at, lines[at - 1].strip().lstrip("#").strip()) for at in range(first, last + 1))
+        added = tuple(pair for pair in block if subject.judges(path, pair[0]))
+        yield CommentBlock(path, block, added, lines[last] if last < len(lines) else "", last + 1)
+
+
+def _is_comment_line(line: str) -> bool:
+    stripped = line.strip()
+    return stripped.startswith("#") and not stripped.startswith("#!")
 
 
 def added_comments(subject: Subject, path: str) -> Iterator[tuple[int, str, str]]:
     """Every comment on a line of the branch's, at a line's end too: line number, comment, whole line."""
-    lines = (subject.after.read(path) or b"").decode("utf-8", "replace").splitlines()
-    for number, line in enumerate(lines, 1):
+    for number, line in subject.judged_lines(path):
         match = _COMMENT.search(line)
-        if match and subject.judges(path, number) and not _inside_quotes(line, match.start()):
+        if match and not _inside_quotes(line, match.start()):
             yield number, match[1].strip(), line
 
 

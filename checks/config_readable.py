@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..schema.errors import BenchscribeError, Place
 from ..schema.results import Finding, Severity
-from ..schema.yaml_text import compose, duplicate_keys
+from ..schema.yaml_text import Node, duplicate_keys
 from .model import Rule, Subject
 
 
@@ -19,11 +19,12 @@ def judge(subject: Subject) -> Iterator[Finding]:
             yield from _doubled_in_entry(subject, change.key)
     for recipe in subject.change.recipes:
         try:
-            subject.after.recipe_file(recipe.path)
+            found = subject.after.recipe_file(recipe.path)
         except BenchscribeError as error:
             yield _finding(error, recipe.path)
         else:
-            yield from _doubled(subject, recipe.path, subject.after.text(recipe.path) or "", 1)
+            for root, above in found.roots if found is not None else ():
+                yield from _doubled(subject, recipe.path, root, above)
 
 
 def _finding(error: BenchscribeError, path: str) -> Finding:
@@ -31,18 +32,15 @@ def _finding(error: BenchscribeError, path: str) -> Finding:
 
 
 def _doubled_in_entry(subject: Subject, key: str) -> Iterator[Finding]:
-    file, block = subject.after.keys[key].file, subject.after.keys[key].block
-    yield from _doubled(subject, file, subject.after.master_text(file)[block.start : block.end], block.line)
+    read, above = subject.after.entry_text(key)
+    for root, within in read.trees:
+        yield from _doubled(subject, subject.after.keys[key].file, root, above + within)
 
 
-def _doubled(subject: Subject, file: str, text: str, first_line: int) -> Iterator[Finding]:
+def _doubled(subject: Subject, file: str, root: Node | None, above: int) -> Iterator[Finding]:
     """Fields that stand twice in one mapping: YAML readers keep the last one, and nobody is told."""
-    try:
-        root = compose(text, file)
-    except BenchscribeError:
-        return  # an alias of another entry's anchor; whether the file as a whole parses is known by now
     for path, node in duplicate_keys(root):
-        line = first_line + node.start_mark.line
+        line = above + node.start_mark.line + 1
         if subject.judges(file, line):
             message = f"{str(path[-1])!r} stands twice in one mapping; readers take the last"
             yield RULE.finding(Place(file, line), message, "keep one of them", text=str(path[-1]))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
-from ..derive.claim_facts import RunFacts, setting_name
+from ..derive.claim_facts import RunFacts
 from ..derive.evals import EvaluatedPoint, evaluated_points
-from ..schema.arguments import leaves, whole
+from ..schema.arguments import whole
 from ..schema.errors import BenchscribeError
 from ..schema.master import Entry, Point
 from ..schema.results import Finding, Fix, Severity
@@ -105,11 +106,12 @@ def _sized(runs: Sequence[RunFacts]) -> frozenset[str]:
 
 
 def _leaves(run: RunFacts) -> Iterator[tuple[str, Any]]:
-    for block in (run.arguments, run.environment):
-        for path, value in leaves(dict(block)):
-            name = setting_name(next((part for part in reversed(path) if isinstance(part, str)), ""))
-            if name and not _NO_KERNEL.search(name):
-                yield name, value
+    return ((name, value) for name, value in run.stated.last_names if _may_be_kernel(name))
+
+
+@lru_cache(maxsize=1024)
+def _may_be_kernel(name: str) -> bool:
+    return bool(name) and not _NO_KERNEL.search(name)
 
 
 def _kernel_paths(run: RunFacts, sized: frozenset[str]) -> list[Path]:

@@ -64,7 +64,7 @@ def _in_recipes(subject: Subject, key: JudgedKey, hint: str) -> Iterator[Finding
     told = set()
     for run in facts_now(subject, key.key).runs:
         engine = engine_of(run.entry.framework)
-        for figure in stated_acceptance(engine, run.arguments, run.environment) if engine is not None else ():
+        for figure in run.stated.acceptances(engine) if engine is not None else ():
             name = figure.knob.rpartition(".")[2]
             place = next((shipped.place for setting, shipped in run.settings if _same(setting, name)), run.place)
             if place is not None and str(place) not in told and subject.judges(place.path, place.line):

@@ -67,9 +67,7 @@ def _recipe_files(subject: Subject) -> Iterator[str]:
 
 def _settings(subject: Subject, path: str) -> Iterator[tuple[str, Place]]:
     """The harness's names that a file sets on lines of the branch, AIPerf's own left out."""
-    for number, line in enumerate(_lines(subject, path), 1):
-        if not subject.judges(path, number):
-            continue
+    for number, line in subject.judged_lines(path):
         for match in _SET.finditer(_without_comment(line)):
             if not _is_aiperfs_own(match["name"]):
                 yield match["name"], Place(path, number)
@@ -77,10 +75,6 @@ def _settings(subject: Subject, path: str) -> Iterator[tuple[str, Place]]:
 
 def _is_aiperfs_own(name: str) -> bool:
     return any(name.startswith(f"AIPERF_{subsystem}_") for subsystem in SUBSYSTEMS)
-
-
-def _lines(subject: Subject, path: str) -> list[str]:
-    return (subject.after.read(path) or b"").decode("utf-8", "replace").splitlines()
 
 
 def _without_comment(line: str) -> str:
@@ -95,7 +89,7 @@ def _reads(subject: Subject) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in _listed(subject, "AIPERF_", "AGENTIC_"):
         python = path.endswith(".py")
-        for number, line in enumerate(_lines(subject, path), 1):
+        for number, line in enumerate(subject.lines(path), 1):
             for name in _read_in(_without_comment(line), python):
                 found.setdefault(name, str(Place(path, number)))
     return found

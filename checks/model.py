@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -94,6 +94,7 @@ class Subject:
     planned_lines: Mapping[str, tuple[range, ...]] = field(default_factory=dict)
     trouble: BenchscribeError | None = None
     _added: dict[str, frozenset[int]] = field(default_factory=dict, repr=False, compare=False)
+    _lines: dict[str, list[str]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def changelog_path(self) -> str:
@@ -102,7 +103,11 @@ class Subject:
     @cached_property
     def has_conflict(self) -> bool:
         """Whether conflict markers stand in the changelog: both sides' entries do then, and none can be judged."""
-        return self.changelog != self.base_changelog and has_conflict_markers(self.changelog)
+        if self.changelog == self.base_changelog:
+            return False
+        is_whole = self.base_changelog.endswith(b"\n") and self.changelog.startswith(self.base_changelog)
+        history = self.base_changelog if is_whole else b""
+        return has_conflict_markers(history) or has_conflict_markers(self.changelog[len(history) :])
 
     def place(self, key: str, path: Path = ()) -> Place:
         """Where a config key, or a field of its entry, stands now."""
@@ -113,6 +118,19 @@ class Subject:
         if path not in self._added:
             self._added[path] = self._find_added(path)
         return self._added[path]
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of the file at `path`, without their line feeds; none where it is not there."""
+        if path not in self._lines:
+            self._lines[path] = (self.after.read(path) or b"").decode("utf-8", "replace").split("\n")
+        return self._lines[path]
+
+    def judged_lines(self, path: str) -> Iterator[tuple[int, str]]:
+        """The numbered lines that are the branch's business: those it adds or rewrites, else all."""
+        lines = self.lines(path)
+        if self.everything:
+            return iter(enumerate(lines, 1))
+        return ((number, lines[number - 1]) for number in sorted(self.added_lines(path)))
 
     def _find_added(self, path: str) -> frozenset[int]:
         if path not in self.files:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..derive.change import KeyChange, RecipeChange
-from ..derive.settings import Setting, settings_of
+from ..derive.settings import Setting, variant_settings
 from ..schema.arguments import canonical
 from ..schema.errors import BenchscribeError, Place
 from ..schema.image import image_or_none
@@ -51,19 +51,15 @@ def judge(subject: Subject) -> Iterator[Finding]:
             yield from _cited(subject, key.file, _key_lines(subject, key), list(_of_key(key)))
     for recipe in subject.change.recipes:
         if recipe.before is not None and recipe.after is not None:
-            lines = list(enumerate(_text(subject, recipe.path).splitlines(), 1))
+            lines = list(enumerate(subject.lines(recipe.path), 1))
             yield from _cited(subject, recipe.path, lines, list(_of_recipe(recipe)))
-
-
-def _text(subject: Subject, path: str) -> str:
-    return (subject.after.read(path) or b"").decode("utf-8", "replace")
 
 
 def _key_lines(subject: Subject, key: KeyChange) -> list[tuple[int, str]]:
     """The lines of a key's block, with the comments directly above it."""
     place = subject.after.keys[key.key]
-    lines = _text(subject, place.file).splitlines()
-    count = len(subject.after.master_text(place.file)[place.block.start : place.block.end].splitlines())
+    lines = subject.lines(place.file)
+    count = len(subject.after.key_texts[key.key].splitlines())
     start = place.block.line
     while start > 1 and lines[start - 2].lstrip().startswith("#"):
         start -= 1
@@ -113,7 +109,7 @@ def _of_recipe(change: RecipeChange) -> Iterator[Changed]:
 def _values(recipe: Recipe) -> dict[Setting, set[str]]:
     found: dict[Setting, set[str]] = {}
     for variant in recipe.variants:
-        for setting, value in settings_of(variant.data).items():
+        for setting, value in variant_settings(variant).items():
             found.setdefault(setting, set()).add(str(value))
     return found
 

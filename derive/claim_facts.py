@@ -7,21 +7,21 @@ incomplete, and then nothing is contradicted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..checkout.recipes import find_script
 from ..checkout.snapshot import Missing, Snapshot
-from ..schema.arguments import canonical, leaves, spelled_number, whole
+from ..schema.arguments import canonical, leaves, spelled_number
 from ..schema.engines import Relation, engine_of
 from ..schema.errors import BenchscribeError, Place
 from ..schema.image import image_or_none
 from ..schema.master import Entry, Item, Point, Row, Topology, points_of
-from ..schema.recipe import Recipe, Variant
-from .acceptance import Acceptance, draft_tokens_of, stated_acceptance
+from .acceptance import Acceptance
 from .compare import variant_of
 from .figures import CheckoutFigures
+from .stated import NOTHING_STATED, Shipped, Stated, setting_name, variant_states
 from .tiers import BUDGET_VARIABLE, TIER_KNOBS, Tier, read_tiers
 
 if TYPE_CHECKING:
@@ -33,15 +33,7 @@ _DRAFT_SETTINGS = ("DECODE_MTP_SIZE",)
 SYNTHETIC_LENGTH = "SYNTHETIC_ACCEPTANCE_LENGTH"
 
 
-@dataclass(frozen=True, slots=True)
-class Shipped:
-    """One value as a file states it; None where a script does not decide it."""
-
-    value: Any
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class RunFacts:
     """One point and what its recipe sets; `known` is False where no recipe of it can be read.
 
@@ -52,12 +44,28 @@ class RunFacts:
     item: Item
     point: Point
     known: bool
-    settings: tuple[tuple[str, Shipped], ...] = ()
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    environment: Mapping[str, Any] = field(default_factory=dict)
-    tiers: tuple[Tier, ...] = ()
-    place: Place | None = None
+    stated: Stated = NOTHING_STATED
     from_budget: bool = False
+
+    @property
+    def settings(self) -> tuple[tuple[str, Shipped], ...]:
+        return self.stated.settings
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        return self.stated.arguments
+
+    @property
+    def environment(self) -> Mapping[str, Any]:
+        return self.stated.environment
+
+    @property
+    def tiers(self) -> tuple[Tier, ...]:
+        return self.stated.tiers
+
+    @property
+    def place(self) -> Place | None:
+        return self.stated.place
 
     @property
     def speculates(self) -> bool:
@@ -73,22 +81,19 @@ class RunFacts:
             if name in _DRAFT_SETTINGS and value.isdigit():
                 return int(value)
         engine = engine_of(self.entry.framework)
-        return draft_tokens_of(engine, self.arguments) if engine is not None and self.known else None
+        return self.stated.draft_tokens(engine) if engine is not None and self.known else None
 
     @property
     def stated_drafts(self) -> frozenset[int]:
         """Every count that any of the recipe's roles states, as the engine's own knobs count it."""
         engine = engine_of(self.entry.framework)
-        knobs = (*engine.drafts, *engine.alternatives) if engine is not None else ()
-        names = {canonical(draft.knob.name): draft.plus for draft in knobs}
-        numbers = ((whole(shipped.value), names[name]) for name, shipped in self.settings if name in names)
-        return frozenset(number - plus for number, plus in numbers if number is not None)
+        return self.stated.stated_drafts(engine) if engine is not None else frozenset()
 
     @property
     def acceptances(self) -> tuple[Acceptance, ...]:
         """The acceptance figures that the recipe, or the row's own settings, force."""
         engine = engine_of(self.entry.framework)
-        found = stated_acceptance(engine, self.arguments, self.environment) if engine is not None else ()
+        found = self.stated.acceptances(engine) if engine is not None else ()
         for setting in self.point.row.settings:
             name, _, value = setting.partition("=")
             number = spelled_number(value)
@@ -212,7 +217,7 @@ def run_facts(snapshot: Snapshot, entry: Entry, item: Item, point: Point) -> Run
     try:
         known = variant_of(snapshot, entry, point)
         if known is not None:
-            return _from_variant(entry, item, point, *known)
+            return RunFacts(entry, item, point, True, variant_states(*known))
         if point.row.recipe_references or point.row.multinode or not snapshot.layout.bash_recipes:
             return RunFacts(entry, item, point, False)
         path = find_script(snapshot, entry, item, point.row)
@@ -221,23 +226,6 @@ def run_facts(snapshot: Snapshot, entry: Entry, item: Item, point: Point) -> Run
         return _from_script(snapshot, path, entry, item, point)
     except BenchscribeError:
         return RunFacts(entry, item, point, False)
-
-
-def _from_variant(entry: Entry, item: Item, point: Point, recipe: Recipe, variant: Variant) -> RunFacts:
-    found = []
-    for path, value in leaves(variant.data):
-        names = [part for part in path if isinstance(part, str)]
-        if names and not isinstance(value, dict):
-            found.append((setting_name(names[-1]), Shipped(value, recipe.place(path, variant))))
-    role = variant.roles.get("decode") or variant.role
-    arguments = role.args if role is not None else {}
-    environment = role.env if role is not None else {}
-    holder = variant.roles.get("prefill") or variant.role
-    blocks = [holder.args, holder.env] if holder is not None else []
-    source = recipe.place(holder.env_path, variant) if holder is not None else recipe.path
-    tiers = read_tiers(*blocks, variant.bench_env, source=str(source))
-    place = recipe.place(role.args_path if role is not None else (), variant)
-    return RunFacts(entry, item, point, True, tuple(found), arguments, environment, tiers, place)
 
 
 def _from_script(snapshot: Snapshot, path: str, entry: Entry, item: Item, point: Point) -> RunFacts:
@@ -251,18 +239,14 @@ def _from_script(snapshot: Snapshot, path: str, entry: Entry, item: Item, point:
         facts = script.per_concurrency(point.concurrency, environment={**handed, BUDGET_VARIABLE: str(budget)})
         tiers = _script_tiers(facts, path)
     line = facts.server.line if facts.server is not None else 1
-    return RunFacts(
-        entry,
-        item,
-        point,
-        not script.problems,
+    stated = Stated(
         tuple(_script_settings(facts, path)),
         _arguments(facts),
         {name: fact.value for name, fact in facts.exports.items()},
         tiers,
         Place(path, line),
-        from_budget=tiers != fixed,
     )
+    return RunFacts(entry, item, point, not script.problems, stated, from_budget=tiers != fixed)
 
 
 def _script_settings(facts: ScriptFacts, path: str) -> Iterator[tuple[str, Shipped]]:
@@ -336,11 +320,6 @@ def handed_over(entry: Entry, item: Item, row: Row) -> dict[str, str]:
     if item.lengths is not None:
         handed["ISL"], handed["OSL"] = item.lengths
     return {name: str(value) for name, value in handed.items()}
-
-
-def setting_name(name: str) -> str:
-    """Under which name a setting is looked up: variables as they are, arguments in canonical spelling."""
-    return name if any(sign.isupper() for sign in name) else canonical(name.lstrip("-"))
 
 
 @lru_cache(maxsize=64)

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..schema.image import image_or_none
-from .claim_facts import KeyFacts, Shipped
+from .claim_facts import KeyFacts
 from .claim_patterns import Claim
 from .claim_verdict import Judgement, contradicted, supported, unknown
 from .claim_words import Side
+from .stated import Shipped
 
 _LEADS_TO_IMAGE = re.compile(r"\s*(?:to|->|→|=>)\s+[\"'`]?[\w./-]+[:@_-]")
 _NAMED_IMAGE = re.compile(

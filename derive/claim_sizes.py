@@ -11,13 +11,14 @@ from ..schema.arguments import exact
 from ..schema.engines import Scope
 from ..schema.errors import BenchscribeError, Place
 from ..schema.units import BYTES_PER, number
-from .claim_facts import KeyFacts, RunFacts, Shipped
+from .claim_facts import KeyFacts, RunFacts
 from .claim_patterns import Claim
 from .claim_values import shown_values
 from .claim_verdict import Judgement, contradicted, supported, unknown
 from .claim_words import Side
 from .dram import dram_gpus
 from .figures import CheckoutFigures
+from .stated import Shipped
 from .tiers import Exactness
 
 _OFFLOAD = re.compile(r"offload|lmcache|hicache|mooncake|tier|dram|host|cpu|l1|卸载|内存", re.IGNORECASE)

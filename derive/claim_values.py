@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from ..schema.arguments import canonical, exact
-from .claim_facts import KeyFacts, Shipped, setting_name
+from .claim_facts import KeyFacts
 from .claim_patterns import Claim
 from .claim_verdict import Judgement, contradicted, supported, unknown
 from .claim_words import Side
+from .stated import Shipped, setting_name
 
 _TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 _STOP = frozenset(
@@ -171,10 +173,15 @@ def _spelled_out(words: list[str], facts: KeyFacts) -> str:
     return ""
 
 
-def _worded(content: list[str], flag: str) -> bool:
+def _worded(content: Sequence[str], flag: str) -> bool:
     """Whether all words stand in a flag's name: `state checkpoints` in `state-checkpoint-interval-tokens`."""
-    parts = {_stem(part) for part in re.split(r"[-_.]", flag) if part}
+    parts = _stems(flag)
     return len(parts) > 1 and all(_stem(word) in parts for word in content)
+
+
+@lru_cache(maxsize=1024)
+def _stems(flag: str) -> frozenset[str]:
+    return frozenset(_stem(part) for part in re.split(r"[-_.]", flag) if part)
 
 
 def _stem(word: str) -> str:

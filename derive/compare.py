@@ -12,7 +12,7 @@ from ..checkout.recipes import find_script, script_paths
 from ..checkout.snapshot import RecipeFile, Snapshot
 from ..schema.errors import StateError
 from ..schema.master import Entry, Item, Point, Row, points_of
-from ..schema.recipe import BASE, Recipe, Variant
+from ..schema.recipe import Recipe, Variant
 from ..schema.serving import variants_for
 from .change import (
     Change,
@@ -25,7 +25,7 @@ from .change import (
     one_side,
 )
 from .script_settings import script_settings, without_unknown
-from .settings import Setting, settings_of
+from .settings import Setting, base_settings, variant_settings
 
 YAML_ENDINGS = (".yaml", ".yml")
 
@@ -58,16 +58,8 @@ def _changed_keys(before: Snapshot, after: Snapshot, masters: Sequence[str]) -> 
     """Keys whose text differs; keys of a file that is the same on both sides are not looked at."""
     if not masters and before.layout == after.layout:
         return set()
-    old, new = _texts(before), _texts(after)
+    old, new = before.key_texts, after.key_texts
     return {key for key in {*old, *new} if old.get(key) != new.get(key)}
-
-
-def _texts(snapshot: Snapshot) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for key, place in snapshot.keys.items():
-        text = snapshot.master_text(place.file)
-        found[key] = text[place.block.start : place.block.end]
-    return found
 
 
 def _recipe_changes(before: Snapshot, after: Snapshot, changed_files: Collection[str]) -> list[RecipeChange]:
@@ -216,8 +208,7 @@ def point_settings(snapshot: Snapshot, entry: Entry, item: Item, point: Point) -
     found = variant_of(snapshot, entry, point)
     if found is not None:
         recipe, variant = found
-        inherited = settings_of(recipe.data[BASE]) if recipe.layered else {}
-        return PointSettings(settings_of(variant.data), inherited)
+        return PointSettings(variant_settings(variant), base_settings(recipe))
     if point.row.multinode or point.row.recipe_references or not snapshot.layout.bash_recipes:
         return PointSettings(None, {})
     path = find_script(snapshot, entry, item, point.row)

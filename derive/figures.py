@@ -38,19 +38,14 @@ class CheckoutFigures:
 
     def tiers(self, entry: Entry, row: Row) -> list[tuple[Tier, ...]]:
         """The distinct tiers of the row's points, each point's together; empty where no recipe says."""
-        from .tiers import read_tiers
+        from .stated import variant_tiers
 
         found: dict[tuple[Tier, ...], None] = {}
         for point in points_of(row):
             known = variant_of(self._snapshot, entry, point)
             if known is None:
                 continue
-            recipe, variant = known
-            role = variant.roles.get("prefill") or variant.role
-            blocks = [role.args, role.env] if role is not None else []
-            place = recipe.place(role.env_path, variant) if role is not None else None
-            tiers = read_tiers(*blocks, variant.bench_env, source=str(place or recipe.path))
-            found[tiers] = None
+            found[variant_tiers(*known)] = None
         return list(found)
 
     def _distinct(self, entry: Entry, row: Row) -> list[tuple[Tier, ...]]:

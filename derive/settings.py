@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..schema.arguments import canonical, opened
+from ..schema.recipe import BASE, Recipe, Variant
 from ..schema.yaml_text import plain
 
 ARGS, ENV, BENCH_ENV, RECIPE, VARIABLE = "args", "env", "bench-env", "recipe", "variable"
@@ -38,6 +40,18 @@ def setting(scope: str, name: str, role: str = "") -> Setting:
 
 
 Settings = Mapping[Setting, Any]
+
+
+@lru_cache(maxsize=1024)
+def variant_settings(variant: Variant) -> Settings:
+    """Every setting of one variant, its base merged in; of a flat recipe, of the file."""
+    return settings_of(variant.data)
+
+
+@lru_cache(maxsize=128)
+def base_settings(recipe: Recipe) -> Settings:
+    """Every setting that a recipe's base gives to all of its variants; none of a flat recipe."""
+    return settings_of(recipe.data[BASE]) if recipe.layered else {}
 
 
 def settings_of(data: Mapping[str, Any]) -> dict[Setting, Any]:

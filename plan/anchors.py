@@ -16,12 +16,17 @@ _ANCHOR = re.compile(r"(?:^|[\s\[{,])[&*](?=[^\s\[\]{},&*])", re.M)
 _HINT = "write out in the file what the alias repeats, then try again"
 
 
+def has_anchors(text: str) -> bool:
+    """Whether an anchor or an alias stands in the text, comments aside."""
+    return _first_anchor(text) is not None
+
+
 def ensure_reads_as(text: str, wanted: Mapping[str, Any], file: str) -> None:
     """Refuse a text with anchors that does not read as `wanted`, entry by entry: StateError with its line.
 
     A text without anchors is not looked at: its entries are independent, and were checked when they were written.
     """
-    first = next((at for at in _ANCHOR.finditer(text) if not _in_comment(text, at.start())), None)
+    first = _first_anchor(text)
     if first is None:
         return
     place = Place(file, text.count("\n", 0, first.end()) + 1)
@@ -39,6 +44,10 @@ def ensure_reads_as(text: str, wanted: Mapping[str, Any], file: str) -> None:
         if key not in data or key not in wanted or not same(data[key], wanted[key]):
             what = f"the change would reach {key!r} too, through an anchor and its alias"
             raise StateError(what, where=place, hint=_HINT)
+
+
+def _first_anchor(text: str) -> re.Match[str] | None:
+    return next((at for at in _ANCHOR.finditer(text) if not _in_comment(text, at.start())), None)
 
 
 def _in_comment(text: str, at: int) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..checkout.blocks import split_blocks
 from ..checkout.changes import changed_files
 from ..checkout.checkout import Checkout
 from ..checkout.snapshot import Snapshot
@@ -20,17 +21,15 @@ from ..schema.spec import KeyChange, Spec
 from ..schema.spec_reader import SpecReading, layout_mistakes
 from ..schema.strict import Mistake, inside_checkout
 from ..schema.yaml_text import Path, YamlFloat, load
-from .anchors import ensure_reads_as
+from .anchors import ensure_reads_as, has_anchors
 from .changelog import plan_changelog
 from .entries import AutoItem, WantedEntry, want
 from .findings import given_up_findings, plan_findings
 from .model import Plan
 from .recipe_files import recipe_file_mistakes, write_recipe_file
-from .texts import Texts, write_entry, write_recipe
+from .recipe_stage import Recipes, work_out_recipes
+from .texts import Texts, write_entry
 from .values import derived_values, relative_values, sizing_values
-
-if TYPE_CHECKING:
-    from .wanted_recipe import WantedRecipe
 
 
 @dataclass(slots=True)
@@ -41,9 +40,7 @@ class _Work:
     spec: Spec
     checkout: Checkout
     entries: dict[str, WantedEntry] = field(default_factory=dict)
-    recipes: dict[str, WantedRecipe] = field(default_factory=dict)
-    recipe_paths: dict[str, Path] = field(default_factory=dict)
-    recipe_texts: Texts | None = None
+    recipes: Recipes = field(default_factory=Recipes)
     mistakes: list[Mistake] = field(default_factory=list)
     derived: list[Derived[Any]] = field(default_factory=list)
 
@@ -60,9 +57,8 @@ def make_plan(reading: SpecReading, checkout: Checkout, *, number: int | None = 
         _want_entry(work, change, ("changes", index))
     work.mistakes += recipe_file_mistakes(checkout, spec.changes)
     reading.refuse(work.mistakes)
-    for index, change in enumerate(spec.changes):
-        _want_recipes(work, change, ("changes", index))
-    reading.refuse(work.mistakes)
+    work.recipes = work_out_recipes(checkout, spec.changes, work.entries)
+    reading.refuse([*work.mistakes, *work.recipes.mistakes])
     _derive_utilizations(work)
     _judge_entries(work)
     reading.refuse(work.mistakes)
@@ -147,44 +143,6 @@ def _relative(checkout: Checkout, wanted: WantedEntry) -> str | None:
     return found[0].key if found else (keys[-1] if keys else None)
 
 
-def _want_recipes(work: _Work, change: KeyChange, path: Path) -> None:
-    wanted = work.entries[change.config_key]
-    if change.recipe is None or wanted.data is None:
-        return
-    from .recipes import want_recipe
-
-    was = [entry for entry in (work.checkout.entry(wanted.key), work.checkout.entry_at_base(wanted.key)) if entry]
-    recipe_path: Path = (*path, "recipe")
-    others = _others(work, wanted, change)
-    found = want_recipe(work.checkout.after, change.recipe, wanted.entry, was, others, recipe_path, work.recipes)
-    if isinstance(found, Mistake):
-        work.mistakes.append(found)
-        return
-    work.recipes[found.path] = found
-    work.recipe_paths[found.path] = recipe_path
-    work.mistakes += found.mistakes
-
-
-def _others(work: _Work, wanted: WantedEntry, change: KeyChange) -> list[Entry]:
-    """Other keys that name the same recipe file, as they will be."""
-    snapshot = work.checkout.after
-    references = {reference.partition(":")[0] for _, row in wanted.entry.rows() for reference in row.recipe_references}
-    names = {reference.rpartition("/")[2] for reference in references}
-    if change.recipe is not None and change.recipe.file:
-        names.add(change.recipe.file.rpartition("/")[2])
-    found = []
-    for key, place in snapshot.keys.items():
-        if key == wanted.key:
-            continue
-        if key in work.entries:
-            found += [work.entries[key].entry] if work.entries[key].data is not None else []
-            continue
-        text = snapshot.master_text(place.file)[place.block.start : place.block.end]
-        if any(name in text for name in names) and (entry := snapshot.entry(key)) is not None:
-            found.append(entry)
-    return found
-
-
 def _derive_utilizations(work: _Work) -> None:
     """`dram-utilization: auto`, from the tiers of the recipes as they will be."""
     for wanted in work.entries.values():
@@ -212,18 +170,14 @@ def _fill_auto(work: _Work, wanted: WantedEntry, auto: AutoItem, figures: Checko
     work.derived.append(derived)
 
 
-def _recipe_texts(work: _Work) -> Texts:
-    """The texts of the wanted recipes, worked out once."""
-    if work.recipe_texts is None:
-        work.recipe_texts = texts = Texts(work.checkout.after)
-        for path, recipe in work.recipes.items():
-            write_recipe(texts, recipe, work.recipe_paths[path])
-    return work.recipe_texts
-
-
 def _overlay(work: _Work) -> Snapshot:
     """The checkout with the wanted recipes laid over it, enough to read tiers from."""
     return work.checkout.after.with_changes({edit.path: edit.after for edit in _recipe_texts(work).edits()})
+
+
+def _recipe_texts(work: _Work) -> Texts:
+    assert work.recipes.texts is not None  # mistakes were refused
+    return work.recipes.texts
 
 
 def _judge_entries(work: _Work) -> None:
@@ -282,12 +236,23 @@ def _check_masters(work: _Work, texts: Texts) -> None:
     """Entries are written one by one; in a file with anchors, one may have reached another."""
     after = work.checkout.after
     for file, text in texts.wanted.items():
-        if text is None or "&" not in text + after.master_text(file) or file not in after.layout.masters:
+        if text is None or file not in after.layout.masters or not _ties_entries(after.master_text(file), text, file):
             continue
         data = load(after.master_text(file), file)
         changed = {key: entry.data for key, entry in work.entries.items() if _master_of(work, key) == file}
         wanted = {key: value for key, value in {**data, **changed}.items() if value is not None}
         ensure_reads_as(text, wanted, file)
+
+
+def _ties_entries(old: str, new: str, file: str) -> bool:
+    """Whether an entry that differs has an anchor or an alias on either side; one without cannot reach another."""
+    before, after = _entry_texts(old, file), _entry_texts(new, file)
+    differing = (name for name in {*before, *after} if before.get(name) != after.get(name))
+    return any(has_anchors(text) for name in differing for text in (before.get(name, ""), after.get(name, "")))
+
+
+def _entry_texts(text: str, file: str) -> dict[str, str]:
+    return {block.name: text[block.start : block.end] for block in split_blocks(text, file)}
 
 
 def _master_of(work: _Work, key: str) -> str:
@@ -328,9 +293,9 @@ def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
     work.reading.refuse(changelog.mistakes)
     if changelog.edit is not None:
         edits = (*edits, changelog.edit)
-        wanted = work.checkout.with_overlay({edit.path: edit.after for edit in edits})
+        wanted = wanted.with_overlay({changelog.edit.path: changelog.edit.after})
     flags = work.spec.changelog[0].flags if len(work.spec.changelog) == 1 else ()
-    sizing = (value for recipe in work.recipes.values() for value in sizing_values(recipe))
+    sizing = (value for recipe in work.recipes.wanted.values() for value in sizing_values(recipe))
     new = [key for key, one in work.entries.items() if one.before is None and one.data is not None]
     relatives = (value for key in new for value in relative_values(key, work.checkout.after))
     derived = (*work.derived, *relatives, *derived_values(change, wanted.after, flags), *sizing)

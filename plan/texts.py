@@ -70,7 +70,10 @@ def write_entry(texts: Texts, wanted: WantedEntry, change: KeyChange, start_text
         return
     file = place.file if place is not None else texts.snapshot.keys[after_key].file
     text = _require(texts, file)
-    old = _block_text(text, wanted.key) if place is not None else rename_block(without_comments(start_text), wanted.key)
+    if place is not None:
+        old = _block_text(text, wanted.key, file)
+    else:
+        old = rename_block(without_comments(start_text), wanted.key)
     block = rewrite(old, {wanted.key: wanted.data}, pair=_pair, file=file)
     # The comment above the key stands outside the block, so it takes the whole file.
     found = {name: _entry_path(texts, wanted, name) for name in change.comments if name != "key"}
@@ -100,8 +103,8 @@ def _require(texts: Texts, file: str) -> str:
     return text
 
 
-def _block_text(text: str, name: str) -> str:
-    block = next(block for block in split_blocks(text) if block.name == name)
+def _block_text(text: str, name: str, file: str) -> str:
+    block = next(block for block in split_blocks(text, file) if block.name == name)
     return text[block.start : block.end]
 
 
@@ -116,8 +119,8 @@ def _entry_path(texts: Texts, wanted: WantedEntry, name: str) -> Path | None:
 def _remove_entry(texts: Texts, key: str, file: str, *, archive: bool) -> None:
     text = _require(texts, file)
     if archive:
-        _archive(texts, key, file, _block_text(text, key))
-    texts.wanted[file] = remove_block(text, key)
+        _archive(texts, key, file, _block_text(text, key, file))
+    texts.wanted[file] = remove_block(text, key, file=file)
 
 
 def _archive(texts: Texts, key: str, file: str, block: str) -> None:
@@ -139,9 +142,9 @@ def _archive(texts: Texts, key: str, file: str, block: str) -> None:
 def write_recipe(texts: Texts, recipe: WantedRecipe, spec_path: Path) -> None:
     """Put a wanted schema-2 recipe into its file: changed blocks in place, new ones inserted, dropped ones out."""
     text = _require(texts, recipe.path)
-    text = rewrite(text, recipe.data, pair=_pair, file=recipe.path)
+    like = text = rewrite(text, recipe.data, pair=_pair, file=recipe.path)
     for block in recipe.new:
-        rendered = render_block(block.name, block.data, like=text)
+        rendered = render_block(block.name, block.data, like=like)
         if block.after:
             text = insert_block_after(text, block.after, rendered)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,23 @@ class Sized:
     assignment: Assignment
 
 
+Made = dict[str, tuple[Any, Any, tuple[Variant, ...]]]
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingRecipe(Recipe):
+    """A recipe while blocks are replaced and added, always as wholes: those that stay keep the variants `made`."""
+
+    made: Made
+
+    def _of_block(self, name: str) -> Iterator[Variant]:
+        base, block = self.data[BASE], self.data[name]
+        made = self.made.get(name)
+        if made is None or made[0] is not base or made[1] is not block:
+            made = self.made[name] = (base, block, tuple(super()._of_block(name)))
+        return iter(made[2])
+
+
 @dataclass(slots=True)
 class WantedRecipe:
     """One recipe while its wanted state is worked out; `data` are the blocks that stay, in the file's order."""
@@ -43,12 +60,14 @@ class WantedRecipe:
     comments: dict[str, str | None] = field(default_factory=dict)
     mistakes: list[Mistake] = field(default_factory=list)
     sized: list[Sized] = field(default_factory=list)
+    made: Made = field(default_factory=dict)
 
     @property
     def now(self) -> Recipe:
         """The recipe as it would read with what was worked out so far."""
         blocks = {**self.data, **{block.name: block.data for block in self.new}}
-        return Recipe(self.path, {name: data for name, data in blocks.items() if name not in self.removed}, None)
+        kept = {name: data for name, data in blocks.items() if name not in self.removed}
+        return GrowingRecipe(self.path, kept, None, self.made)
 
     def insert(self, point: Point, name: str, data: Mapping[str, Any]) -> None:
         """Take in a point's new variant, in order of tp, dcp and conc, first among those of its own arm."""

@@ -13,6 +13,10 @@ class Place:
     line: int = 0
     column: int = 0
 
+    def lowered(self, lines: int) -> Place:
+        """The place in a text that stands so many lines down in its file."""
+        return Place(self.path, self.line + lines if self.line else 0, self.column)
+
     def __str__(self) -> str:
         parts = [self.path, *(str(number) for number in (self.line, self.column) if number)]
         return ":".join(parts)

@@ -6,9 +6,9 @@ Source: FACTS §1 and §6. Everything is read tolerantly; what a recipe does not
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from .arguments import argument, spelled_as, whole
@@ -73,9 +73,9 @@ class Role:
         return argument(self.args, name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Variant:
-    """One runnable form of a recipe: `data` is its content, base merged in.
+    """One runnable form of a recipe: `data` is its content, base merged in. It is read only, and equal to itself alone.
 
     `name` is what a reference says behind the colon, empty for a flat recipe.
     """
@@ -90,12 +90,12 @@ class Variant:
         """The engine as the recipe writes it."""
         return _text(self.data.get("engine") or _mapping(self.data.get("backend")).get("type"))
 
-    @property
+    @cached_property
     def engine(self) -> Engine | None:
         """The engine, None where it is not one we know."""
         return engine_of(self.engine_name)
 
-    @property
+    @cached_property
     def roles(self) -> dict[str, Role]:
         """The recipe's servers by role: `agg`, or `prefill` and `decode`."""
         roles = self.data.get("roles")
@@ -139,7 +139,7 @@ class Variant:
         """The environment of the benchmark client."""
         return _mapping(_mapping(self.data.get("benchmark")).get("env"))
 
-    @property
+    @cached_property
     def concurrency(self) -> int | None:
         """The one concurrency it runs (`benchmark.env.CONC`), None where it does not say."""
         return whole(self.bench_env.get("CONC"))
@@ -214,13 +214,18 @@ def _shared_gpus(resources: Mapping[str, Any], nodes: int | None, workers: int |
     return nodes * per_node // workers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recipe:
     """One recipe file. `path` is relative to the git root; `root` is its node tree, for places."""
 
     path: str
     data: Mapping[str, Any]
     root: Node | None = field(repr=False, compare=False)
+
+    @property
+    def roots(self) -> Collection[tuple[Node, int]]:
+        """Every node tree the file was read into, with how many lines of the file stand above it."""
+        return [] if self.root is None else [(self.root, 0)]
 
     @property
     def layered(self) -> bool:
@@ -265,15 +270,29 @@ class Recipe:
     def place(self, path: Path, variant: Variant | None = None) -> Place:
         """Where `path` stands: in the variant's own block, else in base, else as deep as it goes."""
         if variant is not None and variant.block_name:
-            for top in (variant.block_name, BASE):
-                if find(self.root, (top, *path))[0] is not None:
-                    return place_of(self.root, (top, *path), self.path)
-            return place_of(self.root, (variant.block_name, *path), self.path)
-        return place_of(self.root, path, self.path)
+            own: Path = (variant.block_name, *path)
+            inherited: Path = (BASE, *path)
+            return self._place(own if self._has(own) or not self._has(inherited) else inherited)
+        return self._place(path)
+
+    def _has(self, path: Path) -> bool:
+        return find(self._tree(path)[0], path)[0] is not None
+
+    def _place(self, path: Path) -> Place:
+        root, above = self._tree(path)
+        return place_of(root, path, self.path).lowered(above)
+
+    def _tree(self, path: Path) -> tuple[Node | None, int]:
+        """The node tree that holds `path`, and how many lines of the file stand above it."""
+        return self.root, 0
 
 
+@lru_cache(maxsize=64)
 def read_recipe(text: str, path: str) -> Recipe:
-    """Read a recipe. Raises YamlTextError for what is no YAML, StateError for what is no mapping."""
+    """Read a recipe; the same text is read once, so what it holds is not to be changed.
+
+    Raises YamlTextError for what is no YAML, StateError for what is no mapping.
+    """
     root = compose(text, path)
     require_finite(root, path)
     data = None if root is None else value_of(root)

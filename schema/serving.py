@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from .arguments import argument, opened, whole
@@ -37,6 +38,7 @@ class Serving:
     speculative: bool | None
 
 
+@lru_cache(maxsize=1024)
 def serving_of(variant: Variant, role: str = "") -> Serving:
     """What one role of a variant serves; without a role the only one there is."""
     roles = variant.roles

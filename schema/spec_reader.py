@@ -30,7 +30,10 @@ E2E_ONLY_FLAGS = ("no-evals",)
 
 @dataclass(frozen=True, slots=True)
 class SpecReading:
-    """A spec as read: `spec` is None where its fields do not fit; `mistakes` holds all that was found."""
+    """A spec as read: `spec` is None where its fields do not fit; `mistakes` holds all that was found.
+
+    Without a `root`, as there is no file behind it, mistakes are told with their fields alone.
+    """
 
     path: str
     data: Any
@@ -41,11 +44,12 @@ class SpecReading:
     def problem(self, mistake: Mistake) -> Problem:
         """A mistake with the place it stands at in the spec."""
         steps = self._written(mistake.path)
-        return Problem(place_of(self.root, steps, self.path), show_path(steps), mistake.what, mistake.hint)
+        place = Place(self.path) if self.root is None else place_of(self.root, steps, self.path)
+        return Problem(place, show_path(steps), mistake.what, mistake.hint)
 
     def line_of(self, path: Path) -> int:
-        """The line, from 1, at which the field stands."""
-        return place_of(self.root, self._written(path), self.path).line
+        """The line, from 1, at which the field stands; 0 where there is no file."""
+        return 0 if self.root is None else place_of(self.root, self._written(path), self.path).line
 
     def refuse(self, more: Iterable[Mistake] = ()) -> None:
         """Raise SpecError with every mistake, if there is one."""
@@ -62,20 +66,19 @@ class SpecReading:
     def _written(self, path: Path) -> Path:
         """The path as the author wrote it: where one mapping stands for a list of one, there is no index."""
         steps: list[int | str] = []
-        node = self.root
+        here = self.data
         for step in path:
-            if isinstance(step, int) and isinstance(node, MappingNode):
+            if isinstance(step, int) and isinstance(here, Mapping):
                 continue
             steps.append(step)
-            node = _below(node, step)
+            here = _below(here, step)
         return tuple(steps)
 
 
-def _below(node: Node | None, step: int | str) -> Node | None:
-    if isinstance(node, MappingNode):
-        return next((value for key, value in node.value if key.value == step), None)
-    items = node.value if node is not None and isinstance(node.value, list) else []
-    return items[step] if isinstance(step, int) and step < len(items) else None
+def _below(data: Any, step: int | str) -> Any:
+    if isinstance(data, Mapping):
+        return data.get(step)
+    return data[step] if isinstance(data, list) and isinstance(step, int) and step < len(data) else None
 
 
 def read_spec(text: str, path: str) -> SpecReading:
@@ -92,7 +95,11 @@ def read_spec(text: str, path: str) -> SpecReading:
     unsafe = list(_unsafe(root, text, path))
     if unsafe:
         raise SpecError(unsafe)
-    data = value_of(root)
+    return read_spec_data(value_of(root), path, root)
+
+
+def read_spec_data(data: Mapping[str, Any], path: str, root: Node | None = None) -> SpecReading:
+    """Read a spec from its data; `root` is the node tree it came from, if there is one."""
     spec, mistakes = mistakes_of(Spec, data)
     mistakes += _cross_mistakes(data)
     return SpecReading(path, data, root, spec, tuple(dict.fromkeys(mistakes)))

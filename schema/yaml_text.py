@@ -14,6 +14,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.resolver import VersionedResolver
+from ruamel.yaml.scanner import Scanner
+from ruamel.yaml.tokens import Token
 
 from .errors import BenchscribeError, Place
 
@@ -32,6 +34,7 @@ __all__ = [
     "YamlStr",
     "YamlTextError",
     "compose",
+    "composed",
     "duplicate_keys",
     "find",
     "load",
@@ -80,16 +83,31 @@ class YamlList(list[Any]):
     flow: bool = False
 
 
-@lru_cache(maxsize=64)
+class _Recorder(Scanner):
+    """A scanner that keeps the tokens the parser took."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.taken: list[Token] = []
+
+    def get_token(self) -> Any:
+        token = super().get_token()
+        self.taken.append(token)
+        return token
+
+
 def compose(text: str, path: str = "") -> Node | None:
     """The root node of one YAML document, None for an empty one. Errors name `path`, line and column.
 
     Nodes are only ever read, so a text that is met again (at the base, in the next plan) is not parsed again.
     """
-    yaml = YAML(typ="safe", pure=True)
-    yaml.version = (1, 1)
+    return composed(text, path)[0]
+
+
+def composed(text: str, path: str = "") -> tuple[Node | None, Sequence[Token]]:
+    """The root node, and the tokens it was made of. Errors as with `compose`."""
     try:
-        node: Node | None = yaml.compose(text)
+        return _composed(text)
     except RecursionError:
         raise YamlTextError("the YAML is nested too deeply to be read", where=Place(path)) from None
     except MarkedYAMLError as error:
@@ -98,7 +116,14 @@ def compose(text: str, path: str = "") -> Node | None:
         raise YamlTextError(f"not valid YAML: {error.problem or error.context}", where=place) from None
     except YAMLError as error:
         raise YamlTextError(f"not valid YAML: {error}", where=Place(path)) from None
-    return node
+
+
+@lru_cache(maxsize=160)
+def _composed(text: str) -> tuple[Node | None, Sequence[Token]]:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.version = (1, 1)
+    yaml.Scanner = _Recorder
+    return yaml.compose(text), yaml.scanner.taken
 
 
 def load(text: str, path: str = "") -> Any:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..schema.errors import StateError
+from ..schema.yaml_pieces import load_in_pieces
 from ..schema.yaml_text import YamlTextError, load, value_of
 from .yaml_anchors import Anchors
 from .yaml_children import ChildWriter, Spot
@@ -59,7 +60,7 @@ def rewrite(text: str, wanted: Any, *, pair: Pairing | None = None, file: str = 
 
 def _problem(result: str, wanted: Any, file: str) -> str:
     try:
-        return "" if same(load(result, file), wanted) else "it reads as other data"
+        return "" if same(load_in_pieces(result, file), wanted) else "it reads as other data"
     except YamlTextError as error:
         return str(error)
 

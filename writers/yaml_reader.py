@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.scanner import Scanner
 from ruamel.yaml.tokens import (
     AliasToken,
     AnchorToken,
@@ -29,23 +26,10 @@ from ruamel.yaml.tokens import (
 )
 
 from ..schema.errors import Place, StateError
-from ..schema.yaml_text import MappingNode, Node, SequenceNode, compose, duplicate_keys, walk
+from ..schema.yaml_text import MappingNode, Node, SequenceNode, composed, duplicate_keys, walk
 from .yaml_layout import Child, Layout, Value, values_in
 
 _ODD_BREAK = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
-
-
-class _Recorder(Scanner):
-    """A scanner that keeps the tokens the parser took."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.taken: list[Token] = []
-
-    def get_token(self) -> Any:
-        token = super().get_token()
-        self.taken.append(token)
-        return token
 
 
 @lru_cache(maxsize=32)
@@ -62,15 +46,7 @@ def read_layout(text: str, file: str = "") -> Layout:
             where=Place(file, line),
             hint="save the file with ordinary line ends",
         )
-    yaml = YAML(typ="safe", pure=True)
-    yaml.version = (1, 1)
-    yaml.Scanner = _Recorder
-    try:
-        root = yaml.compose(text)
-    except YAMLError:
-        compose(text, file)
-        raise
-    tokens: list[Token] = yaml.scanner.taken
+    root, tokens = composed(text, file)
     _refuse_duplicates(root, file)
     reader = _Reader(text, tokens)
     tree = None if root is None else reader.document(root)
@@ -104,7 +80,7 @@ def _refuse_loops(layout: Layout) -> None:
 class _Reader:
     """Walks the tokens beside the nodes made of them."""
 
-    def __init__(self, text: str, tokens: list[Token]) -> None:
+    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
         self._text = text
         self._tokens = tokens
         self._next = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from .yaml_reader import read_layout
@@ -16,9 +17,14 @@ def render_block(name: str, data: Any, *, step: int = 2, like: str = "") -> str:
     spelling. `like` is a text, as a rule the file the entry goes into, whose habits are taken over:
     indentation, blanks in brackets, the quotes and the style it uses for the same keys.
     """
+    return "\n".join(Renderer(Style(document=_habits(like), step=step)).entry(name, data, 0)) + "\n"
+
+
+@lru_cache(maxsize=8)
+def _habits(like: str) -> tuple[Habits, ...]:
+    """What a whole text does, read once for all the blocks that are new to it."""
     root = read_layout(like).root if like else None
-    habits = [Habits(read_layout(like), root)] if root else []
-    return "\n".join(Renderer(Style(document=habits, step=step)).entry(name, data, 0)) + "\n"
+    return (Habits(read_layout(like), root),) if root else ()
 
 
 class Renderer:

@@ -9,6 +9,7 @@ import pytest
 
 from benchscribe.checkout import snapshot as snapshot_module
 from benchscribe.checkout.checkout import Checkout
+from benchscribe.checkout.entry_text import EntryText
 from benchscribe.checkout.recipes import find_recipes, find_script, script_paths, sku_of
 from benchscribe.checkout.snapshot import Missing, RecipeFile
 from benchscribe.checkout.yaml_bytes import yaml_text
@@ -101,13 +102,13 @@ def test_keys_have_their_places(root: Path) -> None:
 
 def test_only_the_entry_asked_for_is_parsed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    real = snapshot_module.compose
+    real = snapshot_module.read_entry_text
 
-    def counting(text: str, path: str = "") -> object:
+    def counting(text: str, key: str, file: str) -> EntryText:
         parsed.append(text.strip())
-        return real(text, path)
+        return real(text, key, file)
 
-    monkeypatch.setattr(snapshot_module, "compose", counting)
+    monkeypatch.setattr(snapshot_module, "read_entry_text", counting)
     checkout = Checkout.open(root)
     assert checkout.entry("gamma-fp4-b200-vllm") is not None
     checkout.entry("gamma-fp4-b200-vllm")
