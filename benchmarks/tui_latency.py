@@ -53,19 +53,18 @@ def first_paint(root: Path, state: Path) -> float:
     return taken
 
 
-async def keys_to_preview(root: Path, state: Path, spec: str, words: str) -> tuple[list[float], list[float]]:
-    """Latencies and plan seconds of typing `words` into the image field of a spec's first key."""
-    from keyboard import Hands
-
+async def keys_to_preview(root: Path, state: Path, spec: str, words: str) -> tuple[list[float], ...]:
+    """Latencies to values and bytes, to findings, and plan seconds: `words` typed into a spec's first image field."""
     from benchscribe.drafts import Drafts
-    from benchscribe.tui.app import BenchscribeApp
+    from benchscribe.tui.app import BenchscribeApp  # before Textual, whose clock it sets
     from benchscribe.tui.model import SpecModel
     from benchscribe.tui.planning import WatchedCheckout
+
+    from keyboard import Hands  # isort: skip
 
     checkout: Any = WatchedCheckout.open(root)
     app = BenchscribeApp(checkout, drafts=Drafts(state))
     sys.setswitchinterval(0.001)
-    latencies: list[float] = []
     plans: list[float] = []
     async with app.run_test(size=(120, 40)) as pilot:
         hands = Hands(app, pilot)
@@ -78,16 +77,15 @@ async def keys_to_preview(root: Path, state: Path, spec: str, words: str) -> tup
         app.screen.field("image").focus()  # type: ignore[attr-defined]
         await hands.settle()
         for sign in words:
-            count = len(app.latencies)
+            count = len(app.finding_latencies)
             hands._send(sign)
             for _ in range(400):
                 await asyncio.sleep(0.005)
-                if len(app.latencies) > count:
+                if len(app.finding_latencies) > count:
                     break
             plans.append(app.outcome.seconds if app.outcome is not None else 0.0)
             await asyncio.sleep(SPACING)
-        latencies = app.latencies
-    return latencies, plans
+    return app.latencies, app.finding_latencies, plans
 
 
 def percentiles(values: list[float]) -> str:
@@ -117,8 +115,9 @@ def main() -> None:
         cases = (("root", "qwen35-image-bump"), ("root", "dsv4-b300-append-points"), ("e2e", "glm52-atom-retune"))
         for layout, name in cases:
             spec = (asked.shared / "specs" / f"{name}.yaml").read_text(encoding="utf-8")
-            latencies, plans = asyncio.run(keys_to_preview(roots[layout], place / "s", spec, words))
-            print(f"key to preview, {name:<26} {percentiles(latencies)}   of it planning: {percentiles(plans)}")
+            previews, findings, plans = asyncio.run(keys_to_preview(roots[layout], place / "s", spec, words))
+            print(f"key to values and bytes, {name:<24} {percentiles(previews)}   of it planning: {percentiles(plans)}")
+            print(f"key to findings,         {name:<24} {percentiles(findings)}")
     print(f"memory, peak of this process         {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..checkout.snapshot import Missing, Snapshot
-from ..derive.settings import Setting, settings_of
+from ..derive.settings import Setting, base_settings, variant_settings
 from ..schema.errors import BenchscribeError
 from ..schema.master import Entry, points_of
-from ..schema.recipe import BASE
 from ..schema.serving import variants_for
 
 MOST_SETTINGS = 24
@@ -50,13 +49,13 @@ def points_grid(snapshot: Snapshot, entry: Entry) -> Grid | None:
                 continue
             if isinstance(found, Missing) or not found.recipe.layered or row.multinode:
                 continue
-            base = base or settings_of(found.recipe.data[BASE])
+            base = base or base_settings(found.recipe)
             for point in points_of(row):
                 try:
                     serving = variants_for(found.recipe, point, entry.framework, found.variant_name)
                 except BenchscribeError:
                     serving = []
-                values = settings_of(serving[0].data) if serving else {}
+                values = variant_settings(serving[0]) if serving else {}
                 name = serving[0].name if len(serving) == 1 else f"{len(serving)} variants" if serving else "no variant"
                 rows.append(GridRow(str(point), name, values))
     if not rows:

@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..checkout.checkout import Checkout
 from ..checkout.snapshot import Snapshot
 from ..plan import Plan, make_plan
 from ..schema.errors import BenchscribeError, Problem, SpecError
 from ..schema.results import Finding, Severity
-from ..schema.spec_reader import read_spec
+from ..schema.spec_reader import read_spec_data
+from .spec_text import read_back
 
 SPEC_NAME = "spec"
 GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -70,17 +72,23 @@ class Outcome:
     error: BenchscribeError | None = None
     seconds: float = 0.0
     judged: tuple[Finding, ...] | None = None
+    expected: tuple[Finding, ...] = ()
+
+    def after(self, earlier: Outcome) -> Outcome:
+        """This outcome, not judged yet, with the findings of an earlier one in view until it is."""
+        return replace(self, expected=earlier.expected if earlier.judged is None else earlier.judged)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The plan's own findings and, once they are judged, those of the rules; the gravest first."""
         own = self.plan.findings if self.plan is not None else ()
-        if self.judged is not None:
+        found = self.judged if self.judged is not None else self.expected
+        if found:
             # What a rule judges, it judges better than the plan's own quick look.
             from ..checks.registry import rule_names
 
             own = tuple(one for one in own if one.rule not in rule_names())
-        judged = [one for one in self.judged or () if one not in own]
+        judged = [one for one in found if one not in own]
         return tuple(sorted((*own, *judged), key=lambda one: GRAVITY[one.severity]))
 
     @property
@@ -92,15 +100,17 @@ class Outcome:
 _one_at_a_time = threading.Lock()
 
 
-def plan_spec(text: str, revision: int, checkout: WatchedCheckout, is_cancelled: Callable[[], bool]) -> Outcome | None:
-    """Plan a spec's text; None where a newer one came in between. Runs in a thread of its own."""
+def plan_spec(
+    data: Mapping[str, Any], revision: int, checkout: WatchedCheckout, is_cancelled: Callable[[], bool]
+) -> Outcome | None:
+    """Plan a spec's data, as its text would be read; None where a newer one came in between. Runs in a thread of its own."""
     with _one_at_a_time:
         if is_cancelled():
             return None
         started = time.perf_counter()
         try:
             with checkout.watched(is_cancelled):
-                outcome = _plan(text, revision, checkout)
+                outcome = _plan(data, checkout)
         except Cancelled:
             return None
     plan, problems, error = outcome
@@ -108,10 +118,10 @@ def plan_spec(text: str, revision: int, checkout: WatchedCheckout, is_cancelled:
 
 
 def _plan(
-    text: str, revision: int, checkout: Checkout
+    data: Mapping[str, Any], checkout: Checkout
 ) -> tuple[Plan | None, tuple[Problem, ...], BenchscribeError | None]:
     try:
-        return make_plan(read_spec(text, SPEC_NAME), checkout), (), None
+        return make_plan(read_spec_data(read_back(data), SPEC_NAME), checkout), (), None
     except SpecError as error:
         return None, error.problems, None
     except BenchscribeError as error:
@@ -120,9 +130,7 @@ def _plan(
 
 def judge_plan(outcome: Outcome, checkout: WatchedCheckout, is_cancelled: Callable[[], bool]) -> Outcome | None:
     """The outcome with what the rules say of its plan; None where a newer spec came in between."""
-    from ..checks.registry import judge, rule_names
-    from ..checks.settings import read_settings
-    from ..checks.subject import plan_subject
+    from ..plan.judging import rule_findings
 
     plan = outcome.plan
     if plan is None:
@@ -132,8 +140,7 @@ def judge_plan(outcome: Outcome, checkout: WatchedCheckout, is_cancelled: Callab
             return None
         try:
             with checkout.watched(is_cancelled):
-                subject = plan_subject(plan.wanted, plan.change, plan.edits, number=plan.pull_request)
-                found = judge(subject, read_settings(plan.wanted.after, rule_names()))
+                found = rule_findings(plan)
         except Cancelled:
             return None
         except BenchscribeError as error:

@@ -1,6 +1,7 @@
 """A spec's data as YAML text: block style outside, one line per search-space row, spellings kept.
 
-What is written reads back to the same data under YAML 1.1 and 1.2 alike.
+What is written reads back to the same data under YAML 1.1 and 1.2 alike. `read_back` gives what reading it would
+give without parsing it, since a plan is made at every key.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
-from ..schema.yaml_text import reads_as_text
+from ..schema.yaml_text import YamlList, YamlMap, load, reads_as_text
 
 # Text that is the same unquoted in block and in flow style; YAML reserves a leading `@`.
 _PLAIN = re.compile(r"[A-Za-z0-9_./+~=^(][A-Za-z0-9_./+@~=^()$%;:×-]*(?: [A-Za-z0-9_./+@~=^()$%;:×-]+)*")
@@ -36,30 +38,33 @@ def _block(data: Mapping[str, Any], indent: int) -> Iterator[str]:
 
 
 def _entry(head: str, name: str, value: Any, indent: int) -> Iterator[str]:
-    if isinstance(value, Mapping) and value and not _is_flow(name, value):
+    if not _is_block(value) or _is_flow(name, value):
+        yield f"{head} {flow(value)}"
+    elif isinstance(value, Mapping):
         yield head
         yield from _block(value, indent + 2)
-    elif isinstance(value, list) and value and not _is_flow(name, value):
+    else:
         yield head
         for item in value:
             yield from _item(name, item, indent + 2)
-    else:
-        yield f"{head} {flow(value)}"
 
 
 def _item(name: str, item: Any, indent: int) -> Iterator[str]:
     dash = f"{' ' * indent}- "
-    on_one_line = name in _LINES and not _is_multi_node(item)
-    if isinstance(item, Mapping) and item and not on_one_line and not getattr(item, "flow", False):
+    if not _is_block(item) or _is_one_line(name, item):
+        yield dash + flow(item)
+    elif isinstance(item, Mapping):
         lines = list(_block(item, indent + 2))
         yield dash + lines[0][indent + 2 :]
         yield from lines[1:]
-    elif isinstance(item, list) and item and not on_one_line and not getattr(item, "flow", False):
+    else:
         lines = [line for one in item for line in _item("", one, indent + 2)]
         yield dash + lines[0][indent + 2 :]
         yield from lines[1:]
-    else:
-        yield dash + flow(item)
+
+
+def _is_one_line(name: str, item: Any) -> bool:
+    return (name in _LINES and not _is_multi_node(item)) or bool(getattr(item, "flow", False))
 
 
 def _is_flow(name: str, value: Any) -> bool:
@@ -84,6 +89,43 @@ def flow(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(flow(item) for item in value)}]"
     return _scalar(value)
+
+
+def read_back(data: Mapping[str, Any]) -> YamlMap:
+    """What reading `spec_text(data)` gives, spellings and styles included."""
+    return _read_mapping(data, in_flow=False)
+
+
+def _read_mapping(data: Mapping[str, Any], *, in_flow: bool) -> YamlMap:
+    mapping = YamlMap()
+    mapping.flow = in_flow
+    for name, value in data.items():
+        inside = in_flow or not _is_block(value) or _is_flow(str(name), value)
+        mapping[_read_scalar(_scalar(name))] = _read(value, str(name), in_flow=inside)
+    return mapping
+
+
+def _read(value: Any, name: str, *, in_flow: bool) -> Any:
+    if isinstance(value, Mapping):
+        return _read_mapping(value, in_flow=in_flow)
+    if not isinstance(value, list):
+        return _read_scalar(_scalar(value))
+    items = YamlList()
+    items.flow = in_flow
+    for item in value:
+        # Within a list, only the lists that are named stand on one line each.
+        inside = in_flow or not _is_block(item) or _is_one_line(name, item)
+        items.append(_read(item, "", in_flow=inside))
+    return items
+
+
+@lru_cache(maxsize=4096)
+def _read_scalar(spelling: str) -> Any:
+    return load(f"[{spelling}]")[0]
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, (Mapping, list)) and bool(value)
 
 
 def _scalar(value: Any) -> str:

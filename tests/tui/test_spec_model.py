@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from benchscribe.schema.spec_reader import read_spec
-from benchscribe.schema.yaml_text import load, plain
+from benchscribe.schema.yaml_text import YamlList, YamlMap, load, plain
 from benchscribe.tui.model import SpecModel
-from benchscribe.tui.spec_text import spec_text
+from benchscribe.tui.spec_text import read_back, spec_text
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x85\ufeff"), max_size=20)
 SCALARS = (
@@ -58,6 +58,28 @@ def test_text_reads_back_to_the_same_data(data: dict[str, Any]) -> None:
     assert plain(load(spec_text(data))) == data
 
 
+def told(value: Any) -> Any:
+    """Data with everything that a plan sees of it: types, spellings, styles, order."""
+    if isinstance(value, (YamlMap, YamlList)):
+        inner = list(value.items()) if isinstance(value, YamlMap) else list(enumerate(value))
+        return type(value), value.flow, [(told(name), told(item)) for name, item in inner]
+    return type(value), value, getattr(value, "spelling", None)
+
+
+NAMES = st.sampled_from(["search-space", "notes", "match", "prefill", "changes", "set", "1", "on"])
+NAMED = st.recursive(DATA, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3))
+
+
+@given(st.dictionaries(NAMES, NAMED, min_size=1, max_size=4))
+@settings(max_examples=300, deadline=None)
+def test_what_is_planned_is_what_the_text_says(data: dict[str, Any]) -> None:
+    text = spec_text(data)
+    read = load(text)
+    assert told(read_back(data)) == told(read)
+    # Data that was itself read, spellings and styles with it, is what a draft that is resumed holds.
+    assert told(read_back(read)) == told(load(spec_text(read)))
+
+
 @pytest.mark.parametrize(
     "name", ["glm52-atom-retune", "glm52-vllm-new-key", "qwen35-image-bump", "dsv4-b300-append-points"]
 )
@@ -66,6 +88,7 @@ def test_real_specs_survive(shared: Path, name: str) -> None:
     text = SpecModel(data).text
     assert plain(load(text)) == plain(data)
     assert read_spec(text, "spec").mistakes == ()
+    assert told(read_back(data)) == told(load(text))
     # One row stands on one line, and quotes stay as they were.
     assert 'version: "0.5.6.dev139+gf22dec28"' in text or name != "glm52-atom-retune"
     assert SpecModel.read(text).text == text

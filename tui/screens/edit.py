@@ -24,6 +24,7 @@ from ..text import literal
 from ..widgets.comments_list import CommentsList
 from ..widgets.diff_view import DiffView
 from ..widgets.field import Field
+from ..widgets.follows_pane import FollowsPane
 from ..widgets.overrides import Overrides
 from ..widgets.search_space import SearchSpace
 from ..widgets.what_follows import WhatFollows
@@ -94,7 +95,7 @@ class EditScreen(PlannedScreen):
                 with Vertical(id="notes", classes="section"):
                     yield CommentsList()
             with ContentSwitcher(initial="follows", classes="pane side", id="side"):
-                yield WhatFollows(id="follows")
+                yield FollowsPane()
                 yield DiffView(id="bytes")
 
     def _choices(self, name: str) -> list[str]:

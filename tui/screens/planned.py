@@ -11,6 +11,7 @@ from textual.widgets import ContentSwitcher
 from ...schema.results import Derived, Finding, Line, Severity
 from ..editor import open_in_editor
 from ..widgets.diff_view import DiffView
+from ..widgets.follows_pane import FollowsPane
 from ..widgets.what_follows import WhatFollows, place_of
 from .step import StepScreen
 
@@ -22,13 +23,12 @@ class PlannedScreen(StepScreen):
         """The plan beside the form; the pane out of sight is brought up to date when it comes into sight."""
         bench = self.bench
         side = self.query_one("#side", ContentSwitcher)
-        plan = bench.outcome.plan if bench.outcome is not None else None
-        side.border_subtitle = self._summary()
-        side.set_class(plan is None and bool(bench.good), "-stale")
+        if side.border_subtitle != (summary := self._summary()):
+            side.border_subtitle = summary
         if side.current == "bytes":
             self.query_one("#bytes", DiffView).show(bench.good.edits if bench.good is not None else ())
         else:
-            self.query_one(WhatFollows).show(bench.outcome, bench.good)
+            self.query_one(FollowsPane).show(bench.outcome, bench.good_outcome)
 
     def _summary(self) -> str:
         outcome = self.bench.outcome
@@ -37,13 +37,13 @@ class PlannedScreen(StepScreen):
         if outcome.plan is None:
             count = len(outcome.problems) or 1
             return f"✗ {count} to be mended"
+        if outcome.judged is None:
+            return "checking…"
         errors = sum(one.severity is Severity.ERROR for one in outcome.findings)
         warnings = sum(one.severity is Severity.WARNING for one in outcome.findings)
         parts = [f"✗ {errors} error{'s' if errors != 1 else ''}"] if errors else []
         parts += [f"⚠ {warnings} warning{'s' if warnings != 1 else ''}"] if warnings else []
-        if parts:
-            return " ".join(parts)
-        return "checking…" if outcome.judged is None else "✓ no errors"
+        return " ".join(parts) or "✓ no errors"
 
     # Keys
 

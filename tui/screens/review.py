@@ -15,6 +15,7 @@ from ...schema.errors import BenchscribeError
 from ...schema.results import Finding, Severity
 from ..planning import Outcome
 from ..widgets.diff_view import DiffView
+from ..widgets.follows_pane import FollowsPane
 from ..widgets.what_follows import WhatFollows
 from .planned import PlannedScreen
 
@@ -44,7 +45,7 @@ class ReviewScreen(PlannedScreen):
         with Horizontal(classes="panes"):
             yield DiffView(id="diff", classes="pane main")
             with ContentSwitcher(initial="follows", classes="pane side", id="side"):
-                yield WhatFollows(id="follows")
+                yield FollowsPane()
 
     def on_mount(self) -> None:
         super().on_mount()

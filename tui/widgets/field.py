@@ -10,11 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, Select, Static
 
-from ..text import literal
+from ..text import literal, say
 
 
 class ChoiceInput(Input):
@@ -24,6 +26,9 @@ class ChoiceInput(Input):
         Binding("down", "walk(1)", "next value here", show=False),
         Binding("up", "walk(-1)", "previous value here", show=False),
     ]
+
+    # A line of fixed width never changes the layout of its screen, and laying one out takes as long as a plan.
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
     def __init__(self, value: str, choices: Sequence[str], *, id: str | None = None, placeholder: str = "") -> None:
         self.choices = list(choices)
@@ -146,7 +151,7 @@ class Field(Vertical):
         """The mistake under the answer; empty for none."""
         if text != self._texts[1]:
             self._texts = (self._texts[0], text)
-            self._error.update(f"✗ {literal(text)}" if text else "")
+            say(self._error, f"✗ {literal(text)}" if text else "")
             self.set_class(bool(text), "-failed")
 
     def mark_changed(self, changed: bool) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import DataTable, Static
 from ...derive.wording import value as value_words
 from ..grid import Grid
 from ..rows import arm_match, tier_text
-from ..text import cell, literal
+from ..text import cell, literal, say
 from .rule_editor import RuleEditor
 from .vim_table import VimTable
 
@@ -105,12 +105,12 @@ class Overrides(Vertical):
         table = self.query_one("#points", VimTable)
         note = self.query_one("#points-note", Static)
         if grid is None:
-            note.update("")
+            say(note, "")
             return
         if not table.display:
-            note.update(f"{len(grid.rows)} points; p shows points × settings")
+            say(note, f"{len(grid.rows)} points; p shows points × settings")
             return
-        note.update("• differs from base · p hides")
+        say(note, "• differs from base · p hides")
         at = table.cursor_row
         table.clear(columns=True)
         table.add_column("point")

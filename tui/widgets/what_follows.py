@@ -72,11 +72,8 @@ class WhatFollows(OptionList):
         self._prompts: list[Content] = []
         self._open: int | None = None
 
-    def show(self, outcome: Outcome | None, good: Plan | None) -> None:
-        """Show an outcome; where it has no plan, the last good one stays in view under its problems.
-
-        Most keys change little of what follows, so what reads as before is left alone.
-        """
+    def show(self, outcome: Outcome | None) -> None:
+        """Show what a plan came to. Most keys change little of it, so what reads as before is left alone."""
         found: list[tuple[Followed | None, Content]] = []
 
         def heading(text: str) -> None:
@@ -85,15 +82,8 @@ class WhatFollows(OptionList):
         def add(followed: Followed) -> None:
             found.append((followed, followed.short))
 
-        if outcome is not None and (outcome.problems or outcome.error):
-            heading("To be mended")
-            for problem in outcome.problems:
-                add(_problem(problem))
-            if outcome.error is not None:
-                add(_error(outcome.error))
-        plan = outcome.plan if outcome is not None and outcome.plan is not None else good
-        if plan is not None:
-            _plan_items(outcome, plan, heading, add, only_findings=self.only_findings)
+        if outcome is not None and outcome.plan is not None:
+            _plan_items(outcome, outcome.plan, heading, add, only_findings=self.only_findings)
         if not found:
             heading("Nothing follows yet: change a field or a row.")
         self._put(found)
@@ -112,8 +102,7 @@ class WhatFollows(OptionList):
             return
         kept = self.highlighted
         self._items, self._open = items, None
-        self.clear_options()
-        self.add_options(Option(prompt, disabled=item is None) for item, prompt in found)
+        self.set_options(Option(prompt, disabled=item is None) for item, prompt in found)
         if kept is not None and kept < len(items) and items[kept] is not None:
             self.highlighted = kept
 
@@ -185,17 +174,14 @@ def place_of(subject: Any) -> str:
     return ""
 
 
-def _plan_items(outcome: Outcome | None, plan: Plan, heading: Any, add: Any, *, only_findings: bool) -> None:
-    is_stale = outcome is None or outcome.plan is None
-    if is_stale:
-        heading("As it was before that")
-    findings = plan.findings if outcome is None or is_stale else outcome.findings
+def _plan_items(outcome: Outcome, plan: Plan, heading: Any, add: Any, *, only_findings: bool) -> None:
+    findings = outcome.findings
     if findings:
         heading("Findings")
         for finding in findings:
             add(finding_item(finding))
     elif only_findings:
-        is_judged = outcome is not None and outcome.judged is not None
+        is_judged = outcome.judged is not None
         heading("✓ no findings: every rule was asked" if is_judged else "the rules are being asked…")
     if only_findings:
         return
@@ -211,20 +197,6 @@ def _plan_items(outcome: Outcome | None, plan: Plan, heading: Any, add: Any, *, 
 
 def _omitted(plan: Plan) -> set[str]:
     return {name for one in plan.spec.changelog for name in one.omit} if plan.spec is not None else set()
-
-
-def _problem(problem: Any) -> Followed:
-    field = literal(problem.field).removeprefix("changes[0].") or "spec"
-    short = Content.assemble(("✗ ", "$text-error bold"), (field, "bold"), " ", literal(problem.what))
-    hint = f"\n  {literal(problem.hint)}" if problem.hint else ""
-    return Followed(problem, short, Content.assemble(short, (hint, "$text-muted")))
-
-
-def _error(error: Any) -> Followed:
-    short = Content.assemble(("✗ ", "$text-error bold"), literal(error.what))
-    place = f"\n  at {literal(error.where)}" if error.where else ""
-    hint = f"\n  {literal(error.hint)}" if error.hint else ""
-    return Followed(error, short, Content.assemble(short, (place + hint, "$text-muted")))
 
 
 def finding_item(finding: Finding) -> Followed:
