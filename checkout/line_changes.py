@@ -26,6 +26,16 @@ def added_line_numbers(before: bytes, after: bytes) -> frozenset[int]:
     return frozenset(added - {after.count(b"\n") + 1} if after[-1:] in (b"", b"\n") else added)
 
 
+def line_before(before: bytes, after: bytes, line: int) -> int:
+    """The line of `before`, from 1, where line `line` of `after` stands, or would stand."""
+    old, new = before.split(b"\n"), after.split(b"\n")
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=len(new) > LONG).get_opcodes():
+        if start < line <= end:
+            offset = line - start if tag == "equal" else min(line - start, max(last - first, 1))
+            return min(first + offset, len(old))
+    return min(line, len(old))
+
+
 def _common_start(one: bytes, other: bytes) -> int:
     """How many bytes two texts have in common at their start, found by halving."""
     low, high = 0, min(len(one), len(other))

@@ -15,12 +15,12 @@ from ..derive.change import Change
 from ..derive.figures import CheckoutFigures
 from ..schema.changelog import Entry
 from ..schema.errors import BenchscribeError, Place
+from ..schema.results import SPEC_PATCH as SPEC_PATCH
 from ..schema.results import Finding, Fix, Severity
 from ..schema.yaml_text import Path
 
 # The actions of a `Fix`. `check --fix` applies all but the last, which is offered and left to the author.
 RESEAT, LINK, ENTRY, FINAL_NEWLINE, SEPARATORS = "reseat", "link", "entry", "final-newline", "separators"
-SPEC_PATCH = "spec-patch"
 SAFE_ACTIONS = (RESEAT, LINK, ENTRY, FINAL_NEWLINE, SEPARATORS)
 
 

@@ -21,16 +21,22 @@ def judge(subject: Subject) -> Iterator[Finding]:
     for key in judged_keys(subject):
         same = key.before is not None and key.before.image == key.after.image
         image = image_or_none(key.after.image)
-        if image is None or image.digest or (same and not subject.everything):
+        if not key.after.image or (image is not None and image.digest) or (same and not subject.everything):
             continue
-        if not image.tag:
-            why = f"image {image} has neither tag nor digest, so it is whatever latest is that day"
+        if image is None or not image.tag:
+            name = image or key.after.image
+            why = f"image {name} has neither tag nor digest, so it is whatever latest is that day"
         elif _MOVING.search(image.tag):
             why = f"the tag {image.tag} moves: another day it is another image"
         else:
             continue
         hint = "pin it: a dated or versioned tag, or @sha256:…"
-        yield RULE.finding(subject.place(key.key, ("image",)), why, hint, text=image.tag or str(image))
+        yield RULE.finding(
+            subject.place(key.key, ("image",)),
+            why,
+            hint,
+            text=image.tag if image is not None and image.tag else key.after.image,
+        )
 
 
 RULE = Rule(

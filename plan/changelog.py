@@ -19,8 +19,17 @@ from ..schema.spec import ChangelogChange
 from ..schema.strict import Mistake
 from ..schema.yaml_text import Path
 from ..writers.changelog import own_entries, replace_own
+from .messages import in_order
 
 SCENARIO_ORDER = ("fixed-seq-len", "agentic-coding")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """Something that the present entries say and the new ones do not; `note` is the line that would keep it."""
+
+    what: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,7 @@ class Changelog:
     """The changelog as planned: the edit (None where the bytes stay), the entries' text, the derived lines.
 
     `given_up` is what the branch's present entries hold beside their prose and the new ones do not: flags, entries.
+    `unknown_ids` are fields (`omit`, `order`) with what they name and no derived line is called.
     """
 
     edit: Edit | None
@@ -35,8 +45,8 @@ class Changelog:
     lines: tuple[Line, ...]
     number: int | None
     mistakes: tuple[Mistake, ...]
-    unknown_omits: tuple[str, ...]
-    given_up: tuple[str, ...] = ()
+    unknown_ids: tuple[tuple[str, str], ...]
+    given_up: tuple[GivenUp, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +96,16 @@ def plan_changelog(
     entries: list[Entry] = []
     lines: list[Line] = []
     mistakes: list[Mistake] = []
-    unknown: list[str] = []
+    unknown: list[tuple[str, str]] = []
     for index, one in enumerate(asked):
         keys, wrong = _keys(change, wanted, one, ("changelog", index))
         mistakes += wrong
         covered = _covered(change, one, keys)
-        derived = derived_lines(change, figures, covered, one.flags)
+        derived = in_order(derived_lines(change, figures, covered, one.flags), one.order)
         lines += [line for line in derived if line not in lines]
-        unknown += [omitted for omitted in one.omit if omitted not in {line.id for line in derived}]
+        known = {line.id for line in derived}
+        named = [*(("omit", name) for name in one.omit), *(("order", name) for name in one.order)]
+        unknown += [(field, name) for field, name in named if name not in known]
         description = _description(one, derived)
         if keys and description:
             scope = _scenario_type(change, one, covered)
@@ -111,36 +123,45 @@ def plan_changelog(
     return Changelog(edit, text, tuple(lines), number, tuple(mistakes), tuple(unknown), given_up)
 
 
-def _given_up(both: Bytes, entries: Sequence[Entry]) -> Iterator[str]:
-    """What is lost when these entries take the place of the present ones, a line each."""
+def _given_up(both: Bytes, entries: Sequence[Entry]) -> Iterator[GivenUp]:
+    """What is lost when these entries take the place of the present ones."""
     flags = {name for entry in entries for name, _ in entry.flags}
     for number, block in enumerate(both.own):
         try:
             present = parse_entry(block)
         except BenchscribeError:
-            yield f"the entry for {block.splitlines()[0].decode('utf-8', 'replace')!r}, which could not be read"
+            yield GivenUp(
+                f"the entry for {block.splitlines()[0].decode('utf-8', 'replace')!r}, which could not be read"
+            )
             continue
         if number >= len(entries):
-            yield f"the entry for {', '.join(present.config_keys)}: {'; '.join(present.description)}"
-        yield from (name for name, _ in present.flags if name not in flags)
+            yield GivenUp(f"the entry for {', '.join(present.config_keys)}: {'; '.join(present.description)}")
+        yield from (GivenUp(name) for name, _ in present.flags if name not in flags)
 
 
-def _own_words(checkout: Checkout, both: Bytes, text: str, kept: int) -> Iterator[str]:
-    """Lines that a person wrote into the present entry: not derived from what the branch holds, and gone now."""
-    if not both.own:
-        return
+def _own_words(checkout: Checkout, both: Bytes, text: str, kept: int) -> Iterator[GivenUp]:
+    """Lines that a person wrote into the present entries and the new ones do not have."""
+    for line in own_words(checkout, both.own[:kept]):
+        if quoted(line, "description") not in text:
+            yield GivenUp(f"the line {line!r}", line)
+
+
+def own_words(checkout: Checkout, blocks: Sequence[bytes]) -> list[str]:
+    """Lines that a person wrote into entries: not derived from what the branch holds."""
+    if not blocks:
+        return []
     present = compare(checkout.before, checkout.after, checkout.changed_paths)
     figures = CheckoutFigures(checkout.after)
-    for block in both.own[:kept]:
+    found: list[str] = []
+    for block in blocks:
         try:
             entry = parse_entry(block)
         except BenchscribeError:
             continue
         derived = derived_lines(present, figures, None, entry.flags)
         known = {words for line in derived for words in (line.en, line.zh)}
-        for line in entry.description:
-            if line not in known and quoted(line, "description") not in text:
-                yield f"the line {line!r}"
+        found += [line for line in entry.description if line not in known]
+    return found
 
 
 def _keys(change: Change, wanted: Checkout, asked: ChangelogChange, path: Path) -> tuple[list[str], list[Mistake]]:

@@ -55,7 +55,7 @@ def describe(branch: Branch, *, number: int | None, language: str) -> Descriptio
     changelog = plan_changelog(checkout, checkout, branch.change, asked, number)
     flags = asked[0].flags if len(asked) == 1 else ()
     derived = derived_values(branch.change, checkout.after, flags)
-    return Description(branch, changelog, derived, changelog.given_up, _untold(branch))
+    return Description(branch, changelog, derived, tuple(one.what for one in changelog.given_up), _untold(branch))
 
 
 def own_entries(branch: Branch) -> list[Entry]:

@@ -8,17 +8,18 @@ from ..checkout.checkout import Checkout
 from ..checkout.recipes import find_recipes
 from ..checkout.snapshot import Missing
 from ..derive.change import Change, KeyChange, compare_entries
-from ..schema.results import Finding, Severity
+from ..schema.results import SPEC_PATCH, Finding, Fix, Severity
 from ..schema.spec_reader import SpecReading
+from .changelog import GivenUp
 
 LONGEST_SUBJECT = 72
 
 
 def plan_findings(
-    reading: SpecReading, checkout: Checkout, wanted: Checkout, change: Change, unknown_omits: Sequence[str]
+    reading: SpecReading, checkout: Checkout, wanted: Checkout, change: Change, unknown_ids: Sequence[tuple[str, str]]
 ) -> Iterator[Finding]:
     """Findings about the spec itself and about what its entries refer to."""
-    yield from _spec_findings(reading, unknown_omits)
+    yield from _spec_findings(reading, unknown_ids)
     yield from _dropped_rows(reading, checkout, wanted)
     for key in change.remaining:
         yield from _recipe_findings(checkout, wanted, key)
@@ -40,21 +41,16 @@ def _dropped_rows(reading: SpecReading, checkout: Checkout, wanted: Checkout) ->
             yield Finding("rows-dropped", Severity.INFO, reading.path, line, message, "repeat them to keep them")
 
 
-def given_up_findings(path: str, given_up: Sequence[str]) -> Iterator[Finding]:
+def given_up_findings(path: str, given_up: Sequence[GivenUp]) -> Iterator[Finding]:
     """What the branch's present entries promise and the spec does not ask for: it goes, but never silently."""
-    for what in given_up:
-        message = f"the branch's present entry has {what}; the spec does not ask for it, so it goes"
-        yield Finding(
-            "entry-replaced",
-            Severity.WARNING,
-            path,
-            0,
-            message,
-            "say it under changelog: to keep it, a line under notes:",
-        )
+    for one in given_up:
+        message = f"the branch's present entry has {one.what}; the spec does not ask for it, so it goes"
+        hint = "say it under changelog: to keep it, a line under notes:"
+        fix = Fix(SPEC_PATCH, {"patch": {"changelog": {"notes": [one.note]}}}) if one.note else None
+        yield Finding("entry-replaced", Severity.WARNING, path, 0, message, hint, fix=fix)
 
 
-def _spec_findings(reading: SpecReading, unknown_omits: Sequence[str]) -> Iterator[Finding]:
+def _spec_findings(reading: SpecReading, unknown_ids: Sequence[tuple[str, str]]) -> Iterator[Finding]:
     spec = reading.require()
     if spec.title is not None and len(spec.title.en) > LONGEST_SUBJECT:
         message = f"the title has {len(spec.title.en)} characters; a commit subject is best kept to {LONGEST_SUBJECT}"
@@ -66,11 +62,11 @@ def _spec_findings(reading: SpecReading, unknown_omits: Sequence[str]) -> Iterat
                 line = reading.line_of(("changelog", index, "notes", number))
                 message = "the note has no Chinese, so the English stands in both halves"
                 yield Finding("note-language", Severity.WARNING, reading.path, line, message, "add zh: to the note")
-    for name in unknown_omits:
-        line = reading.line_of(("changelog", 0, "omit"))
-        message = f"omit names {name!r}, which is no derived line's id"
+    for field, name in unknown_ids:
+        line = reading.line_of(("changelog", 0, field))
+        message = f"{field} names {name!r}, which is no derived line's id"
         yield Finding(
-            "omit-unknown",
+            f"{field}-unknown",
             Severity.WARNING,
             reading.path,
             line,

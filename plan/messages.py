@@ -80,9 +80,16 @@ def message_of(
     return Message(subject.en, subject.zh, tuple(lines), tuple(notes))
 
 
+def in_order(lines: Sequence[Line], order: Sequence[str]) -> tuple[Line, ...]:
+    """The lines named by their ids first, in that order; the others stay as they were behind them."""
+    ranks = {name: rank for rank, name in reversed(list(enumerate(order)))}
+    return tuple(sorted(lines, key=lambda line: ranks.get(line.id, len(order))))
+
+
 def spec_lines(lines: Sequence[Line], spec: Spec) -> list[Line]:
     """The derived lines that the spec does not omit, then its notes; one without Chinese says the English twice."""
     omitted = {name for entry in spec.changelog for name in entry.omit}
+    lines = in_order(lines, [name for entry in spec.changelog for name in entry.order])
     notes = [note for entry in spec.changelog for note in entry.notes]
     told = [Line("note", str(note.en), str(note.zh or note.en)) for note in notes]
     return [line for line in lines if line.id not in omitted] + told

@@ -300,7 +300,7 @@ def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
     relatives = (value for key in new for value in relative_values(key, work.checkout.after))
     derived = (*work.derived, *relatives, *derived_values(change, wanted.after, flags), *sizing)
     findings = (
-        *plan_findings(work.reading, work.checkout, wanted, change, changelog.unknown_omits),
+        *plan_findings(work.reading, work.checkout, wanted, change, changelog.unknown_ids),
         *given_up_findings(work.checkout.layout.changelog, changelog.given_up),
     )
     return Plan(

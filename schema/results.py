@@ -59,6 +59,10 @@ class Severity(StrEnum):
     INFO = "info"
 
 
+# The action of a fix whose arguments hold a patch of the spec.
+SPEC_PATCH = "spec-patch"
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """The way out of a finding as data: an action of the changelog writer, or a patch of the spec."""

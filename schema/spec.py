@@ -261,6 +261,7 @@ class ChangelogChange(Strict):
         default_factory=list
     )
     omit: list[str] = Field(default_factory=list)
+    order: list[str] = Field(default_factory=list)
     language: Language = "en"
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchscribe.checkout.line_changes import added_line_numbers
+from benchscribe.checkout.line_changes import added_line_numbers, line_before
 
 LINES = st.lists(st.sampled_from([b"a", b"b", b"", b"  ", b"c\r", b"d"]), max_size=12)
 
@@ -52,3 +52,32 @@ def test_of_thousands_of_lines_that_repeat_only_the_new_ones_are_told() -> None:
     # The first line, the last, and each entry's line of two blanks that became empty.
     assert {1, new.count(b"\n")} <= added
     assert added - {1, new.count(b"\n")} <= {7 + 6 * number for number in range(1500)}
+
+
+def test_a_line_is_found_where_it_stood() -> None:
+    before = b"a\nb\nc\nd\n"
+    # Two lines stand before b now, and c reads otherwise.
+    after = b"a\nx\ny\nb\nC\nd\n"
+    assert [line_before(before, after, line) for line in (1, 4, 5, 6)] == [1, 2, 3, 4]
+    # A new line is looked for where it was put in.
+    assert line_before(before, after, 2) == 2
+    assert line_before(b"", after, 3) == 1
+
+
+@given(LINES, LINES, st.integers(1, 14))
+@settings(max_examples=200)
+def test_every_line_is_found_inside_the_file(old: list[bytes], new: list[bytes], line: int) -> None:
+    before = b"\n".join(old)
+    assert 1 <= line_before(before, b"\n".join(new), line) <= before.count(b"\n") + 1
+
+
+@given(LINES, LINES)
+@settings(max_examples=300)
+def test_cutting_the_ends_off_changes_nothing(old: list[bytes], new: list[bytes]) -> None:
+    """Common ends are found by halving; the lines that stay are as many as with the ends looked at line by line."""
+    ends = [b"same"] * 3
+    plain = added_line_numbers(b"\n".join(old), b"\n".join(new))
+    padded = added_line_numbers(b"\n".join([*ends, *old, *ends]), b"\n".join([*ends, *new, *ends]))
+    assert len(padded) <= len(new) + len(ends)
+    if old == new:
+        assert padded == frozenset() == plain

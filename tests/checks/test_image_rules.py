@@ -22,6 +22,7 @@ def with_image(tmp_path: Path, image: str, **more: str) -> Path:
         ("vllm/vllm-openai:latest", "latest"),
         ("vllm/vllm-openai", "vllm/vllm-openai"),
         ("vllm/vllm-openai:nightly", "nightly"),
+        ("r", "r"),
         ("rocm/atom:rocm7-latest", "rocm7-latest"),
         ("vllm/vllm-openai:nightly-4080263bb2c5", ""),
         ("rocm/atom-dev:nightly_202608201032", ""),

@@ -289,3 +289,18 @@ def test_a_point_that_stands_twice_is_refused(checkout: Path) -> None:
     )
     ((field, what),) = mistakes(checkout, text)
     assert (field.rpartition(".")[2], what) == ("conc-list", "2 stands twice")
+
+
+def test_order_puts_the_named_lines_first_and_an_unknown_id_warns(checkout: Path) -> None:
+    change = (
+        SPEC + "- {config-key: gptoss-fp4-mi355x-atom, set: {image: rocm/atom-dev:nightly_202611011200, model: a/B}}\n"
+    )
+    usual = plan(checkout, change)
+    ids = [line.id for line in usual.lines]
+    assert len(ids) == 2
+    turned = plan(checkout, change + f"changelog: {{order: ['{ids[1]}', nothing]}}\n")
+    assert [line.id for line in turned.lines] == [ids[1], ids[0]]
+    described = [line for line in turned.entry.splitlines() if line.startswith('    - "')]
+    assert described == [f'    - "{line.en}"' for line in turned.lines]
+    (warning,) = [one for one in turned.findings if one.rule == "order-unknown"]
+    assert "'nothing'" in warning.message
