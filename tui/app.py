@@ -78,6 +78,7 @@ class BenchscribeApp(App[int]):
         self.good_outcome: Outcome | None = None
         self.written: list[str] = []
         self.written_plan: Plan | None = None
+        self.committed = ""
         self.disk = DiskWatch(checkout)
         self.key_time = 0.0
         self.latencies: list[float] = []
@@ -240,7 +241,10 @@ class BenchscribeApp(App[int]):
         return time.strftime(form, time.localtime(moment))
 
     def resume(self, draft: Draft) -> None:
-        """Go on with a draft where its author was."""
+        """Go on with a draft where its author was; the one at hand keeps its undo history."""
+        if draft.id == self.draft_id and draft.spec == self.model.text:
+            self.go("edit" if "edit" in self._steps else str(draft.state.get("step", "edit")))
+            return
         self.begin(SpecModel.read(draft.spec), draft_id=draft.id)
         self.name_by_hand = bool(draft.state.get("name_by_hand"))
         step = str(draft.state.get("step", "edit"))
@@ -388,6 +392,7 @@ class BenchscribeApp(App[int]):
         """All files are written: remember the spec, read the checkout again, show what was done."""
         self.written = written
         self.written_plan = plan
+        self.committed = ""
         self.drafts.drop(self.draft_id)
         self.draft_note = ""
         try:

@@ -6,9 +6,12 @@ import os
 import shlex
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
+
+from ..checkout.line_changes import line_before
 
 if TYPE_CHECKING:
     from .app import BenchscribeApp
@@ -32,6 +35,7 @@ def open_in_editor(app: BenchscribeApp, place: str) -> None:
         return
     path, line = _split(place)
     target = app.checkout.git_root / path
+    line = _line_on_disk(app, path, target, line)
     position = [f"+{line}"] if line else []
     try:
         with app.suspend():
@@ -41,6 +45,18 @@ def open_in_editor(app: BenchscribeApp, place: str) -> None:
     except OSError as error:
         app.notify(f"{words[0]}: {error.strerror}", title="The editor does not start", severity="error", markup=False)
     app._look_at_disk()
+
+
+def _line_on_disk(app: BenchscribeApp, path: str, target: Path, line: int) -> int:
+    """The line in the file as it lies there; places are those of the file as it will be."""
+    edit = next((one for one in app.good.edits if one.path == path), None) if app.good is not None else None
+    if not line or edit is None or edit.before is None or edit.after is None:
+        return line
+    try:
+        is_written = target.read_bytes() != edit.before
+    except OSError:
+        return line
+    return line if is_written else line_before(edit.before, edit.after, line)
 
 
 def _split(place: str) -> tuple[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .model import SpecModel
@@ -19,7 +19,7 @@ def entries(model: SpecModel) -> list[dict[str, Any]]:
 
 def set_entry(model: SpecModel, index: int, entry: Mapping[str, Any], run: str = "") -> None:
     """One entry's wishes anew; an entry without any is left out of the spec."""
-    order = ("keys", "scenario-type", *FLAGS, "eval-min-prefill-ep", "notes", "omit", "language")
+    order = ("keys", "scenario-type", *FLAGS, "eval-min-prefill-ep", "notes", "omit", "order", "language")
     kept = {name: value for name, value in entry.items() if value not in (None, "", [], False, {})}
     kept = {name: kept[name] for name in (*order, *kept) if name in kept}
     with model.editing(run) as data:
@@ -39,6 +39,18 @@ def toggle_omit(model: SpecModel, line_id: str, index: int = 0) -> None:
     entry = entries(model)[index]
     omitted = [str(one) for one in entry.get("omit") or []]
     entry["omit"] = [one for one in omitted if one != line_id] if line_id in omitted else [*omitted, line_id]
+    set_entry(model, index, entry)
+
+
+def move_line(model: SpecModel, line_id: str, step: int, ids: Sequence[str], index: int = 0) -> None:
+    """A derived line up or down among those in view; only as much of the order is kept as says so."""
+    at = ids.index(line_id) if line_id in ids else -1
+    if at < 0 or not 0 <= at + step < len(ids):
+        return
+    order = list(ids)
+    order[at], order[at + step] = order[at + step], order[at]
+    entry = entries(model)[index]
+    entry["order"] = order[: max(at, at + step, len(entry.get("order") or []) - 1) + 1]
     set_entry(model, index, entry)
 
 

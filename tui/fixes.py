@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from ..schema.results import Fix
+from ..schema.results import SPEC_PATCH, Fix
 
-SPEC_PATCH = "spec-patch"
 ADDED = ("notes", "points", "recipes")
 
 

@@ -10,6 +10,7 @@ from ..checkout.snapshot import Missing, Snapshot
 from ..derive.settings import Setting, base_settings, variant_settings
 from ..schema.errors import BenchscribeError
 from ..schema.master import Entry, points_of
+from ..schema.recipe import BASE, Recipe
 from ..schema.serving import variants_for
 
 MOST_SETTINGS = 24
@@ -76,6 +77,17 @@ def grid_of(snapshot: Snapshot, key: str) -> Grid | None:
 
 def has_yaml_recipe(snapshot: Snapshot, entry: Entry) -> bool:
     """Whether the entry's single-node rows name a layered recipe that is here."""
+    return _recipe(snapshot, entry) is not None
+
+
+def base_now(snapshot: Snapshot, entry: Entry) -> Mapping[str, Any]:
+    """What the base of the entry's recipe says; nothing where there is no such recipe."""
+    recipe = _recipe(snapshot, entry)
+    return recipe.data[BASE] if recipe is not None else {}
+
+
+def _recipe(snapshot: Snapshot, entry: Entry) -> Recipe | None:
+    """The first layered recipe that the entry's single-node rows name and that is here."""
     for _, row in entry.rows():
         for reference in row.recipe_references:
             try:
@@ -83,5 +95,5 @@ def has_yaml_recipe(snapshot: Snapshot, entry: Entry) -> bool:
             except BenchscribeError:
                 continue
             if not isinstance(found, Missing) and found.recipe.layered and not row.multinode:
-                return True
-    return False
+                return found.recipe
+    return None

@@ -24,6 +24,11 @@ def tier_text(offload: Any) -> str:
     return ", ".join(f"{size} {words.get(str(name), name)}" for name, size in offload.items())
 
 
+def tier_brief(offload: Any) -> str:
+    """The same as short as a table has room for: `256 GiB/rank`."""
+    return tier_text(offload).replace(" per ", "/")
+
+
 def read_tier(text: str) -> Any:
     """`256 GiB per rank` or `1000 GB per server` as a rule's `offload`; a bare size is per rank."""
     size, scope = text.strip(), "per-rank"

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..checkout.checkout import Checkout
 from ..derive.naming import derived_key, read_key
+from ..plan.changelog import own_words, read_bytes
 from ..schema.master import Entry
 
 
@@ -52,6 +53,18 @@ def start_new(typed: str, like: str, checkout: Checkout) -> dict[str, Any]:
         key = _free(derived_key(Entry(like, {**start.data}), like).value, checkout)
     change = {"config-key": key, "like": like, **({"set": fields} if fields else {})}
     return {"benchscribe": 1, "changes": [change]}
+
+
+def with_own_words(data: dict[str, Any], checkout: Checkout) -> dict[str, Any]:
+    """The spec with the lines that a person already wrote into the branch's entry, which it will replace.
+
+    Raises BenchscribeError where the changelog cannot be read.
+    """
+    words = own_words(checkout, read_bytes(checkout).own[:1])
+    if not words:
+        return data
+    entry = dict(data.get("changelog") or {})
+    return {**data, "changelog": {**entry, "notes": words}}
 
 
 def _free(name: str, checkout: Checkout) -> str:

@@ -137,6 +137,7 @@ class World:
         app = BenchscribeApp(checkout, drafts=self.drafts)
         # Plans are made where a story waits for one, not between its keys.
         app.least_pause = 0.2
+        app.animation_level = "none"
         async with app.run_test(size=size) as pilot:
             hands = Hands(app, pilot)
             await hands.until(lambda: hands.step == "home")

@@ -27,6 +27,7 @@ async def at_edit(hands: Hands) -> None:
     await hands.type(KEY)
     await hands.press("enter")
     await hands.until(lambda: hands.step == "edit")
+    await hands.press("f")
 
 
 def test_every_edit_is_a_draft_and_the_next_start_offers_it(world: World) -> None:
@@ -72,6 +73,8 @@ def test_kill_9_in_mid_edit_loses_nothing(world: World) -> None:
         _read_until(terminal, b"1 of ")
         os.write(terminal, b"\r")
         _read_until(terminal, b"What follows")
+        time.sleep(0.5)
+        os.write(terminal, b"f")
         time.sleep(0.5)
         os.write(terminal, b"rocm/atom-dev:killed")
         drafts = Drafts(state / "benchscribe")

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from benchscribe.tui.model import SpecModel
 from benchscribe.tui.screens import home
 
 FOLDER = Path(__file__).resolve().parents[2] / "snapshots"
+DIFFERENT = Path(tempfile.gettempdir()) / "benchscribe-snapshots"
 UPDATE = os.environ.get("BENCHSCRIBE_SNAPSHOTS") == "update"
 KEY = "glm5.2-fp4-mi355x-atom-agentic-mtp"
 
@@ -37,20 +40,28 @@ class Album:
         await hands.settle()
         hands.app.clear_notifications()
         await hands.settle()
-        svg = _same_everywhere(hands.app.export_screenshot(title="benchscribe"))
+        svg, seen = _same_everywhere(hands.app.export_screenshot(title="benchscribe")), ""
+        while svg != seen:  # scroll bars follow what they are about, a moment later
+            await asyncio.sleep(0.05)
+            await hands.settle()
+            svg, seen = _same_everywhere(hands.app.export_screenshot(title="benchscribe")), svg
         path = FOLDER / f"{name}.svg"
         if UPDATE:
             path.write_text(svg, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != svg:
             self.different.append(name)
+            DIFFERENT.mkdir(exist_ok=True)
+            (DIFFERENT / f"{name}.svg").write_text(svg, encoding="utf-8")
 
     def close(self) -> None:
         """Every difference at once."""
-        assert not self.different, f"these screens look different now: {', '.join(self.different)}"
+        names = ", ".join(self.different)
+        assert not self.different, f"these screens look different now: {names}; as they look now: {DIFFERENT}"
 
 
 def _same_everywhere(svg: str) -> str:
-    """Without the ids that change from run to run."""
+    """Without the ids that change from run to run, and without boxes that are no cell wide."""
+    svg = re.sub(r'<rect [^>]*width="0"[^>]*/>', "", svg)
     return re.sub(r"terminal-\d+", "terminal", svg) + ("" if svg.endswith("\n") else "\n")
 
 
@@ -115,7 +126,15 @@ def test_wide(world: World) -> None:
             await hands.press("escape", "f3", "down", "enter")
             await still(hands)
             await album.take(hands, "edit-rule")
-            await hands.press("escape", "p")
+            await hands.press("escape", "g", "enter")
+            await still(hands)
+            hands.app.screen.set_focus(None)
+            await hands.settle()
+            hands.app.screen.query_one("#form").scroll_home(animate=False)
+            await album.take(hands, "edit-base")
+            await hands.press("o", "p")
+            await still(hands)
+            hands.app.screen.query_one("#form").scroll_end(animate=False)
             await album.take(hands, "edit-points")
             await hands.press("p", "f6", "j")
             await album.take(hands, "edit-reason")
@@ -148,9 +167,42 @@ def test_wide(world: World) -> None:
             await hands.until(lambda: hands.step == "commit" and bool(hands.app.screen.text.strip()))
             await still(hands)
             await album.take(hands, "commit")
-            await hands.press("escape", "h", "k")
+            await hands.press("ctrl+s")
+            await hands.until(lambda: hands.step == "done" and bool(hands.app.committed))
+            hands.app.committed = "0a1b2c3d4e 3 files changed, 92 insertions(+), 9 deletions(-)"
+            hands.app.screen._fill_actions()
+            await still(hands)
+            await album.take(hands, "done-committed")
+            await hands.press("h", "m")
+            await hands.until(lambda: hands.step == "commit" and hands.app.screen._plan is not None)
+            await still(hands)
+            await album.take(hands, "commit-empty")
+            await hands.press("escape", "k")
             await hands.until(lambda: hands.step == "check" and not hands.app.screen._is_busy)
             await album.take(hands, "check")
+
+    run(story())
+    album.close()
+
+
+def test_mistakes(world: World) -> None:
+    """What may not be written, and what cannot even be planned."""
+    album = Album()
+    spec = prepared_spec().read_text(encoding="utf-8")
+
+    async def story() -> None:
+        async with world.open(world.demo()) as hands:
+            await begin(hands, spec.replace("dram-utilization: auto", "dram-utilization: 0.3"))
+            hands.app.go("review")
+            await hands.planned()
+            await still(hands)
+            await album.take(hands, "review-blocked")
+            hands.app.go_home()
+            await begin(hands, spec)
+            await hands.press("ctrl+s", "n", "a")
+            await hands.planned()
+            await still(hands)
+            await album.take(hands, "changelog-error")
 
     run(story())
     album.close()
@@ -187,6 +239,13 @@ def test_narrow(world: World) -> None:
             await hands.press("f6", "ctrl+s")
             await hands.planned()
             await album.take(hands, "narrow-review")
+            await hands.press_write()
+            await hands.until(lambda: hands.step == "done" and hands.app.screen._request is not None)
+            await album.take(hands, "narrow-done")
+            await hands.press("c")
+            await hands.until(lambda: hands.step == "commit" and bool(hands.app.screen.text.strip()))
+            await still(hands)
+            await album.take(hands, "narrow-commit")
 
     run(story())
     album.close()

@@ -22,6 +22,7 @@ async def retune(hands: Any) -> None:
     await hands.type("glm atom")
     await hands.press("enter")
     await hands.until(lambda: hands.step == "edit")
+    await hands.press("f")
     await hands.type("rocm/atom-dev:nightly_202610181506")
     # TP4: C1 added.
     await hands.press("f3", "enter")
@@ -68,7 +69,7 @@ async def overrides(hands: Any) -> None:
     await hands.type("extra-kv-connectors:\n  - { kv_connector: lmcache_offload, kv_role: offload }")
     await hands.press("escape", "a")
     # The new rule is about the last row, TP8; the arm is chosen anew: TP4.
-    await hands.press("enter", "up", "up", "enter", "tab")
+    await hands.press("enter", "up", "enter", "tab")
     await hands.type("1 2")
     await hands.press("tab")
     await hands.type("3")
@@ -79,7 +80,7 @@ async def overrides(hands: Any) -> None:
     await hands.press("tab", "tab")
     await hands.type("ATOM_MONO_ENABLE=1")
     await hands.press("escape", "a")
-    await hands.press("enter", "up", "enter", "tab")
+    await hands.press("enter", "down", "enter", "tab")
     await hands.type("48")
     await hands.press("tab")
     await hands.type("3")
@@ -88,9 +89,9 @@ async def overrides(hands: Any) -> None:
 
 async def comments(hands: Any) -> None:
     """Stale comments dropped; the one about the utilization rewritten."""
-    await hands.press("f3", "x", "down", "enter")
+    await hands.press("f3", "d", "down", "enter")
     await hands.type("1109 GB, for four ranks of 256 GiB each.")
-    await hands.press("escape", "down", "x", "down", "down", "x")
+    await hands.press("escape", "down", "d", "down", "down", "d")
 
 
 def test_the_retune_by_keys_ends_in_the_bytes_of_its_spec(real_world: Any, capsys: Any) -> None:
@@ -165,6 +166,7 @@ def test_a_new_key_from_a_sibling(real_world: Any) -> None:
             await hands.press("enter")
             await hands.until(lambda: hands.step == "edit")
             assert hands.app.model.data["changes"][0]["set"] == {"framework": "vllm"}
+            await hands.press("f", "tab")
             await hands.type("vllm/vllm-openai-rocm:v0.24.1")
             await hands.press("f3", "shift+tab")
             await hands.type("0.60")
@@ -268,10 +270,12 @@ def test_the_demo_from_an_image_to_a_commit(world: Any) -> None:
             await hands.type("glm5.2-fp4-mi355x-atom-agentic-mtp")
             await hands.press("enter")
             await hands.until(lambda: hands.step == "edit")
+            await hands.press("f")
             await hands.type("rocm/atom-dev:nightly_202610141730")
             await write(hands)
             await hands.press("c")
             await hands.until(lambda: hands.step == "commit" and bool(hands.app.screen.text.strip()))
+            await hands.press("ctrl+k")
             await hands.type("perf: my own subject")
             await hands.press("ctrl+s")
             await hands.until(lambda: hands.step == "done")
@@ -298,7 +302,7 @@ def test_a_stale_comment_is_rewritten_and_another_dropped(real_world: Any) -> No
             await hands.type("glm atom")
             await hands.press("enter")
             await hands.until(lambda: hands.step == "edit")
-            await hands.press("f3", "shift+tab")
+            await hands.press("shift+tab")
             await hands.type("0.2")
             await hands.press("f3")
             await comments(hands)

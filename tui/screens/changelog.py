@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Select
+from textual.widgets import Input, Select
 
 from ...schema.results import Line
-from ..entry_form import FLAGS, entries, notes, set_entry, set_notes, set_top, toggle_omit
+from ..entry_form import FLAGS, entries, move_line, notes, set_entry, set_notes, set_top, toggle_omit
 from ..rows import scalar
 from ..text import literal
 from ..widgets.field import Field
@@ -20,6 +20,8 @@ from ..widgets.notes_editor import NotesEditor
 from ..widgets.tail_view import TailView
 from ..widgets.toggles import Toggles
 from .step import StepScreen
+
+SECTIONS = {"lines": "Derived lines", "own-lines": "Your lines", "entry-fields": "Number, title and flags"}
 
 
 class ChangelogScreen(StepScreen):
@@ -31,20 +33,21 @@ class ChangelogScreen(StepScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "next", "review →", key_display="^s"),
         Binding("f6", "flip", "bytes", priority=True),
-        Binding("f", "jump('lines')", "to the derived lines", show=False),
+        Binding("l", "jump('lines')", "to the derived lines", show=False),
         Binding("n", "jump('notes-table')", "to your lines", show=False),
         Binding("p", "jump('pr')", "to the pull request", show=False),
         Binding("t", "jump('flags')", "to the flags", show=False),
-        Binding("f3", "section(1)", "next section"),
+        Binding("f3", "section(1)", "section"),
         Binding("f4", "section(-1)", "previous section", show=False),
     ]
     HELP_TEXT = (
-        "The derived lines tell what the whole branch changes against its base. space takes one out or in.\n"
+        "The derived lines tell what the whole branch changes against its base; an entry the branch already has is replaced. "
+        "space takes a line out or in, J K move it.\n"
         "Your own lines come after them: a adds one, enter edits, d drops, J K move. The Chinese half is for the commit and "
         "the pull request.\n"
-        "Below stand the exact bytes that will be appended, behind the last lines of history, which never change. Blanks at "
-        "the end of a line are shown as dots.\n\n"
-        "F3 and F4 walk the sections; f n p t jump to derived lines, your lines, number, flags. Without a pull-request number the link is the XXX placeholder."
+        "Below stand the exact bytes that will be appended, behind the last lines of history, which never change; lines of "
+        "the branch's earlier entry that go are shown with −. Blanks at the end of a line are shown as dots.\n\n"
+        "F3 and F4 walk the sections; l n p t jump to derived lines, your lines, number, flags."
     )
 
     def __init__(self) -> None:
@@ -57,7 +60,7 @@ class ChangelogScreen(StepScreen):
         with Vertical(classes="panes", id="entry-panes"):
             with VerticalScroll(classes="pane main", id="entry", can_focus=False):
                 yield Select([("", 0)], allow_blank=False, compact=True, id="which-entry")
-                yield Toggles(id="lines")
+                yield Toggles(id="lines", movable=True)
                 yield NotesEditor()
                 with Vertical(id="entry-fields", classes="section"):
                     yield Field("pr", label="pull request", placeholder="its number; nothing: the XXX placeholder")
@@ -65,7 +68,7 @@ class ChangelogScreen(StepScreen):
                     yield Field("title.zh", label="标题", placeholder="derived")
                     yield Field("ai-model", label="AI model", placeholder="for the disclosure; No AI used is an answer")
                     yield Toggles(id="flags")
-                    yield Field("eval-min-prefill-ep", label="min prefill ep", placeholder="a number, or nothing")
+                    yield Field("eval-min-prefill-ep", label="prefill ep ≥", placeholder="a number, or nothing")
                     yield Field("language", options=[("English", "en"), ("English and Chinese", "both")])
             yield TailView(classes="pane side", id="tail")
 
@@ -73,11 +76,11 @@ class ChangelogScreen(StepScreen):
         super().on_mount()
         self.query_one("#entry").border_title = "Entry"
         self.query_one("#tail").border_title = "Bytes to come"
-        self.query_one("#lines").border_title = "Derived lines"
-        self.query_one("#own-lines").border_title = "Your lines"
-        self.query_one("#entry-fields").border_title = "Number, title and flags"
         self.refill()
         self.query_one("#lines").focus()
+
+    def on_descendant_focus(self) -> None:
+        self.mark_section(SECTIONS)
 
     def on_screen_resume(self) -> None:
         super().on_screen_resume()
@@ -124,7 +127,17 @@ class ChangelogScreen(StepScreen):
         }
         for field in self.query("#entry-fields Field").results(Field):
             field.fill("" if values[field.field_name] is None else str(values[field.field_name]))
+        self._tell_number()
         self._field("language").display = not self.bench.checkout.layout.e2e
+
+    def _tell_number(self) -> None:
+        """What an empty number means: the one the branch's entry already has, or none yet."""
+        plan = self.bench.good
+        number = plan.pull_request if plan is not None else None
+        answer = self._field("pr").answer
+        if isinstance(answer, Input):
+            none = "its number; nothing: the XXX placeholder"
+            answer.placeholder = none if number is None else f"{number}, which the branch's entry has"
 
     def _field(self, name: str) -> Field:
         return next(field for field in self.query(Field) if field.field_name == name)
@@ -139,6 +152,7 @@ class ChangelogScreen(StepScreen):
         if lines != self._lines or omitted != self._omitted:
             self._lines, self._omitted = lines, omitted
             self._fill_lines()
+        self._tell_number()
         self.query_one(TailView).show(plan, bench.outcome)
         outcome = bench.outcome
         stale = outcome is not None and outcome.plan is None
@@ -162,7 +176,9 @@ class ChangelogScreen(StepScreen):
             field = one.field
             if ".notes[" in field:
                 number = int(field.partition(".notes[")[2].partition("]")[0])
-                own.fail(number, "zh" if field.endswith(".zh") else "en", f"{one.what} {one.hint}".strip())
+                own.fail(
+                    number, "zh" if field.endswith(".zh") else "en", f"{one.what}{f'; {one.hint}' if one.hint else ''}"
+                )
                 continue
             name = field if field.startswith("title") or field in ("pr", "ai-model") else field.rpartition(".")[2]
             texts[name] = f"{one.what}{f'; {one.hint}' if one.hint else ''}"
@@ -178,6 +194,10 @@ class ChangelogScreen(StepScreen):
         toggle_omit(self.bench.model, event.name, self._index)
         self._omitted = {str(one) for one in self.entry.get("omit") or []}
         self._fill_lines()
+
+    @on(Toggles.Moved, "#lines")
+    def _line_moved(self, event: Toggles.Moved) -> None:
+        move_line(self.bench.model, event.name, event.step, [line.id for line in self._lines], self._index)
 
     @on(Toggles.Toggled, "#flags")
     def _flag_toggled(self, event: Toggles.Toggled) -> None:

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Static, TextArea
+from textual.widgets import Input, Static, TextArea
 
 from ...checkout.checkout import Checkout
 from ...plan import Plan
@@ -85,10 +85,12 @@ class CommitScreen(StepScreen):
 
     def _show_plan(self, plan: CommitPlan, signs: bool) -> None:
         self._plan = plan
-        subject, _, body = plan.text.partition("\n")
-        self._field("subject").fill(subject)
+        subject, _, body = plan.text.partition("\n") if not plan.nothing_to_do else ("", "", "")
+        field = self._field("subject")
+        field.fill(subject)
+        if isinstance(field.answer, Input):
+            field.answer.cursor_position = 0
         self._show_length(subject)
-        self._field("subject").select()
         self.query_one(TextArea).text = body.strip("\n")
         self._field("signoff").fill("yes" if signs else "no")
         self._show_files()
@@ -99,7 +101,7 @@ class CommitScreen(StepScreen):
         plan = self._plan
         parts: list[object] = []
         if plan is not None:
-            parts += [part for path in plan.paths for part in (("✓ ", "$text-success bold"), f"{literal(path)}\n")]
+            parts += [part for path in plan.paths for part in (("✓\u00a0", "$text-success bold"), f"{literal(path)}\n")]
             parts += [part for text in plan.notices for part in (("⚠ ", "$text-warning bold"), f"{literal(text)}\n")]
             left = [
                 *(f"{path} (staged)" for path in plan.left_staged),
@@ -125,7 +127,7 @@ class CommitScreen(StepScreen):
 
     def _show_length(self, subject: str) -> None:
         is_long = len(subject) > LONGEST_SUBJECT
-        self._field("subject").note(f"⚠ {len(subject)} of {LONGEST_SUBJECT}" if is_long else f"{len(subject)}")
+        self._field("subject").note(f"{'⚠ ' if is_long else ''}{len(subject)} of {LONGEST_SUBJECT}")
 
     @property
     def text(self) -> str:
@@ -162,6 +164,7 @@ class CommitScreen(StepScreen):
 
     def _done(self, summary: str, warnings: list[str]) -> None:
         self._is_busy = False
+        self.bench.committed = summary
         self.app.pop_screen()
         self.app.notify(summary, title="Committed", timeout=8, markup=False)
         for text in warnings:

@@ -63,21 +63,33 @@ class DoneScreen(StepScreen):
     def on_mount(self) -> None:
         super().on_mount()
         actions = self.query_one("#actions", OptionList)
-        actions.add_options(
-            Option(
+        actions.border_title = "Written"
+        self._fill_actions()
+        actions.focus()
+        self.query_one("#request").border_title = "Pull request"
+        self._show()
+
+    def _fill_actions(self) -> None:
+        """What is left to do; a commit that is made is told of, not offered again."""
+        actions = self.query_one("#actions", OptionList)
+        at = actions.highlighted
+        done = self.bench.committed
+        told = Content.assemble(("✓ ", "$text-success bold"), ("Committed", "bold"), f"\n  {literal(done)}")
+        actions.set_options(
+            Option(told, disabled=True)
+            if name == "commit" and done
+            else Option(
                 Content.assemble((f"{key} ", "bold $accent"), (title, "bold"), "\n", (f"  {about}", "$text-muted")),
                 id=name,
             )
             for key, name, title, about in ACTIONS
         )
-        actions.border_title = "Written"
-        actions.focus()
-        self.query_one("#request").border_title = "Pull request"
-        self._show()
+        actions.highlighted = max(at or 0, 1 if done else 0)
 
     def on_screen_resume(self) -> None:
         super().on_screen_resume()
         if self.is_mounted:
+            self._fill_actions()
             self._show()
 
     def refill(self) -> None:
@@ -91,7 +103,7 @@ class DoneScreen(StepScreen):
         for path in written:
             count = counts.get(path)
             numbers = f"  +{count.added} −{count.removed}" if count is not None else ""
-            parts += [("✓ ", "$text-success bold"), literal(path), (numbers, "$text-muted"), "\n"]
+            parts += [("✓\u00a0", "$text-success bold"), literal(path), (numbers, "$text-muted"), "\n"]
         self.query_one("#written", Static).update(Content.assemble(*parts))  # type: ignore[arg-type]
         self._read_request()
 
@@ -127,7 +139,7 @@ class DoneScreen(StepScreen):
         self.action_do(event.option.id or "")
 
     def action_do(self, name: str) -> None:
-        if name == "commit":
+        if name == "commit" and not self.bench.committed:
             from .commit import CommitScreen
 
             self.app.push_screen(CommitScreen(self.bench.written_plan))
@@ -163,7 +175,7 @@ class DoneScreen(StepScreen):
             self.call_after_refresh(request.focus)
 
     def action_back(self) -> None:
-        self.bench.go("review")
+        self.bench.go_home()
 
     def commands(self) -> Iterable[SystemCommand]:
         for _, name, title, about in ACTIONS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from textual import on
@@ -10,7 +10,7 @@ from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import ContentSwitcher, Select, Static, Tab, Tabs
+from textual.widgets import ContentSwitcher, Input, Select, Static, Tab, Tabs
 
 from ...derive.pairing import pair_rows
 from ...schema.errors import BenchscribeError
@@ -19,7 +19,7 @@ from ...schema.results import Finding
 from ..choices import backends_in_use, runner_labels, values_in_use
 from ..comments import CommentBlock, entry_comments, recipe_comments
 from ..form import COMMON_FIELDS, MULTI_NODE_FIELDS, SWITCHES, ItemPlace, KeyForm, set_all_images
-from ..grid import grid_of, has_yaml_recipe
+from ..grid import base_now, grid_of, has_yaml_recipe
 from ..text import literal
 from ..widgets.comments_list import CommentsList
 from ..widgets.diff_view import DiffView
@@ -42,9 +42,9 @@ class EditScreen(PlannedScreen):
         Binding("ctrl+s", "next", "changelog →", key_display="^s"),
         Binding("f5", "bytes", "bytes", show=True),
         Binding("v", "bytes", "bytes", show=False),
-        Binding("f6", "flip", "what follows", priority=True),
+        Binding("f6", "flip", "pane", priority=True),
         Binding("f2", "fix", "fix", show=False),
-        Binding("f3", "section(1)", "next section"),
+        Binding("f3", "section(1)", "section"),
         Binding("f4", "section(-1)", "previous section", show=False),
         Binding("left_square_bracket", "key(-1)", "previous key", show=False),
         Binding("right_square_bracket", "key(1)", "next key", show=False),
@@ -54,16 +54,25 @@ class EditScreen(PlannedScreen):
         Binding("m", "jump('comment-table')", "to the comments", show=False),
     ]
     HELP_TEXT = (
-        "Left: what you decide. Right: what follows, live; F6 goes there and back, v shows the exact bytes.\n\n"
-        "Fields know the values this checkout uses: ↓ ↑ walk them, → takes the one in grey. `was …` is what the checkout says.\n"
-        "Search space: enter edits the row under the cursor, a adds one like it, c duplicates, d drops, J K move. "
-        "Concurrencies are typed as 1 2 4 8, 16-48/8 (steps of 8) or 4..64 (doubling) and shown as points.\n"
-        "Overrides (recipes in YAML): the first line is the recipe's base, then rules, later ones win. enter edits, a adds, "
-        "d drops, p shows every point with its settings.\n"
-        "Comments: x drops the block under the cursor, enter rewrites it, a adds one.\n"
-        "F3 and F4 walk the sections; f r o m jump to fields, rows, overrides, comments when not typing. dram-utilization takes a number or auto: the smallest that "
-        "covers the tier."
+        "Left: what you decide. Right: what follows, live. F5 shows the exact bytes there, F6 goes there and back: enter on a "
+        "finding shows its line among the bytes, on a changelog line it takes it out or in, e opens the place in $EDITOR.\n"
+        "F3 and F4 walk the sections; f r o m jump to fields, rows, overrides, comments when not typing."
     )
+    HELP_OF_SECTIONS: ClassVar[Mapping[str, str]] = {
+        "fields": "Fields know the values this checkout uses: ↓ ↑ walk them, → takes the one in grey. `was …` is what the "
+        "checkout says; set a field back to it and the spec leaves it alone.",
+        "space": "Rows: enter opens the row under the cursor, a adds one like it without points, c copies it points and "
+        "all, d drops it, J K move it. Concurrencies are typed as 1 2 4 8, 16-48/8 (steps of 8) or 4..64 (doubling). A "
+        "dram row takes a backend (`lmcache 0.5.6`) and a tier with its unit and scope: 256 GiB per rank, or 1024 GB per "
+        "server. dram-utilization takes a number, or auto: the smallest that covers the tier.",
+        "recipe": "Overrides: the first line is the recipe's base, what holds at every point: its box shows what base says "
+        "now, and takes what is to differ (anything that is no argument or variable goes under `anything else`, as it "
+        "stands in the file: frontend: { container_image: … }). Below it come rules over points, later ones win. enter "
+        "opens one, a adds one for the same arm, d drops, J K move, p shows every point with its settings. In a rule, "
+        "draft tokens, admission (1x, 2x or a number), graphs (auto) and tier are written under the engine's own names.",
+        "notes": "Comments: enter rewrites the block under the cursor, d drops it (again: keeps it), r restores it, a adds "
+        "one at a place you name.",
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +87,7 @@ class EditScreen(PlannedScreen):
         with Horizontal(classes="panes"):
             with VerticalScroll(classes="pane main", id="form", can_focus=False):
                 yield Tabs(id="key-tabs")
-                yield Field("image-for-all", label="image for all")
+                yield Field("image-for-all", label="all images")
                 yield Static("", id="removed", markup=False)
                 with Vertical(id="fields", classes="section"):
                     yield Field("config-key", label="key")
@@ -110,22 +119,24 @@ class EditScreen(PlannedScreen):
         self._focus_start()
 
     def _focus_start(self) -> None:
-        if self.bench.model.data.get("changelog") and len(self.changes) == 1:
-            self.action_jump("rows")
-        elif len(self.changes) > 1 and not self.form.is_removed:
+        """In the rows, where no letter is typed by mistake; for several keys, as for a bump, in their image."""
+        if len(self.changes) > 1 and not self.form.is_removed:
             self.field("image-for-all").focus()
         elif self.form.is_removed:
             self.query_one(WhatFollows).focus()
         else:
-            self.field("image").focus()
+            self.action_jump("rows" if self.query_one("#space").display else "fields")
 
     def on_descendant_focus(self) -> None:
-        """The section one is in has its title marked; done here, for styles of a whole form are slow to change."""
+        self.mark_section(self._titles)
+
+    @property
+    def help_text(self) -> str:
+        """The help for the section one is in first."""
         inside = self.focused.ancestors_with_self if self.focused is not None else ()
-        for name, title in self._titles.items():
-            section = self.query_one(f"#{name}")
-            is_here = section in inside
-            section.border_title = Content.styled(f"▸ {title}", "bold $accent") if is_here else Content(title)
+        here = [name for name in self.HELP_OF_SECTIONS if self.query_one(f"#{name}") in inside]
+        rest = [name for name in self.HELP_OF_SECTIONS if name not in here]
+        return "\n\n".join([self.HELP_TEXT, *(self.HELP_OF_SECTIONS[name] for name in (*here, *rest))])
 
     # The form and the model
 
@@ -164,6 +175,12 @@ class EditScreen(PlannedScreen):
         super().on_screen_resume()
         if self.is_mounted and self.changes:
             self.refill()
+            self.call_after_refresh(self._unmark)
+
+    def _unmark(self) -> None:
+        """Back on the screen, nothing is marked for the next key to replace."""
+        if isinstance(self.focused, Input):
+            self.focused.action_end()
 
     def _fill(self) -> None:
         """Every widget from the model."""
@@ -259,7 +276,8 @@ class EditScreen(PlannedScreen):
         item = self.item
         if not section.display or item is None:
             return
-        self.query_one(Overrides).show(form.base(), form.rules(), form.rows(item))
+        now = base_now(self.bench.checkout.after, form.start)
+        self.query_one(Overrides).show(form.base(), now, form.rules(), form.rows(item))
 
     def _fill_comments(self, form: KeyForm) -> None:
         snapshot = self.bench.checkout.after

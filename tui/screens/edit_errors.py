@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...schema.strict import show_path
 from ..form import COMMON_FIELDS, MULTI_NODE_FIELDS
 from ..widgets.field import Field
+from ..widgets.overrides import Overrides
 from ..widgets.search_space import SearchSpace
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def show_errors(screen: EditScreen) -> None:
         texts = [f"{one.what}{f'; {one.hint}' if one.hint else ''}" for one in problems if _is_at(one.field, path)]
         field.fail(" · ".join(texts[:2]))
     _show_row_errors(screen, problems)
+    _show_rule_errors(screen, problems)
 
 
 def _show_row_errors(screen: EditScreen, problems: Iterable[Any]) -> None:
@@ -34,13 +36,30 @@ def _show_row_errors(screen: EditScreen, problems: Iterable[Any]) -> None:
     for one in problems:
         if _is_at(one.field, head):
             name = one.field.removeprefix(head).lstrip(".").partition(".")[0].partition("[")[0]
-            texts.setdefault(names.get(name, name or "conc"), []).append(
-                f"{one.what}{f'; {one.hint}' if one.hint else ''}"
-            )
+            # Beside the field there is room for what is wrong; the way out stands on the right.
+            about_backend = name == "kv-offloading" and "kv-offload-backend" in one.what
+            texts.setdefault("backend" if about_backend else names.get(name, name or "conc"), []).append(one.what)
+        elif ".offload" in one.field:
+            texts.setdefault("tier", []).append(f"{one.what}; {one.hint}" if one.hint else one.what)
     for field in space.editor.query(Field):
         # What cannot be read as concurrencies is said better by the field itself.
         if field.field_name != "conc" or space.editor.reads_concurrencies:
             field.fail(" · ".join(texts.get(field.field_name, [])[:2]))
+
+
+def _show_rule_errors(screen: EditScreen, problems: Iterable[Any]) -> None:
+    editor = screen.query_one(Overrides).editor
+    if not editor.display or not editor.rule_index:
+        return
+    head = show_path((*screen.form.path, "recipe", "points", editor.rule_index - 1))
+    texts: dict[str, list[str]] = {}
+    for one in problems:
+        if _is_at(one.field, head):
+            name = one.field.removeprefix(head).lstrip(".").partition(".")[0].partition("[")[0]
+            text = f"{one.what}; {one.hint}" if one.hint and name == "offload" else one.what
+            texts.setdefault("conc" if name in ("match", "") else name, []).append(text)
+    for field in editor.query(Field):
+        field.fail(" · ".join(texts.get(field.field_name, [])[:2]))
 
 
 def _field_paths(screen: EditScreen) -> Iterator[tuple[Field, str]]:

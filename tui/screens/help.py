@@ -53,7 +53,8 @@ class HelpScreen(ModalScreen[None]):
         box.focus()
 
     def _text(self) -> Content:
-        parts: list[Any] = [getattr(self._about, "HELP_TEXT", "").strip(), "\n\n"]
+        text = getattr(self._about, "help_text", "") or getattr(self._about, "HELP_TEXT", "")
+        parts: list[Any] = [text.strip(), "\n\n"]
         own = _keys(self._about)
         if own:
             parts += [("Keys here", "bold $accent"), "\n"]

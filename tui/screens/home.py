@@ -47,7 +47,7 @@ class HomeScreen(StepScreen):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(job.key, f"job('{job.name}')", job.title, show=False) for job in JOBS),
-        Binding("x", "drop_draft", "throw draft away"),
+        Binding("x", "drop_draft", "drop draft"),
         Binding("escape", "nothing", show=False),
     ]
 
@@ -83,7 +83,9 @@ class HomeScreen(StepScreen):
 
     def _fill_jobs(self) -> None:
         jobs = self.query_one(JobList)
-        kept = jobs.highlighted
+        at = jobs.highlighted
+        kept = jobs.get_option_at_index(at).id if at is not None and at < jobs.option_count else None
+        held = {name: draft.id for name, draft in self._drafts.items()}.get(kept or "")
         root = self.bench.checkout.git_root
         self._drafts = {f"draft-{at}": draft for at, draft in enumerate(self.bench.drafts.of(root)[:8])}
         self._recent = {f"recent-{at}": path for at, path in enumerate(self.bench.drafts.recent(root)[:6])}
@@ -99,9 +101,12 @@ class HomeScreen(StepScreen):
         if self._recent:
             options.append(_heading("Recent specs"))
             options += [Option(Content(f"  {literal(_short(path))}"), id=name) for name, path in self._recent.items()]
-        jobs.clear_options()
-        jobs.add_options(options)
-        jobs.highlighted = kept if kept is not None and kept < len(options) else 1 if self._drafts else 0
+        jobs.set_options(options)
+        names = [option.id if option is not None else None for option in options]
+        # The draft just left comes first, then what was highlighted, then the first draft or job.
+        wanted = (self.bench.draft_id, held)
+        found = next((name for one in wanted for name, draft in self._drafts.items() if draft.id == one), kept)
+        jobs.highlighted = names.index(found) if found in names and found else 1 if self._drafts else 0
 
     @work(thread=True, exclusive=True, group="standing")
     def _look(self) -> None:
@@ -145,13 +150,34 @@ class HomeScreen(StepScreen):
             job.start(self.bench)
 
     def action_drop_draft(self) -> None:
-        """Throw the highlighted draft away."""
+        """Throw the highlighted draft away, once that is confirmed."""
+        from .ask import AskScreen
+
+        draft = self._highlighted_draft
+        if draft is None:
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "drop":
+                self.bench.drafts.drop(draft.id)
+                self._fill_jobs()
+
+        choices = [("d", "Throw it away", "drop"), ("escape", "Keep it", "keep")]
+        self.app.push_screen(AskScreen("Throw this draft away?", _draft_text(draft, "").plain, choices), answered)
+
+    @property
+    def _highlighted_draft(self) -> Draft | None:
         jobs = self.query_one(JobList)
         at = jobs.highlighted
-        name = jobs.get_option_at_index(at).id if at is not None and jobs.option_count else None
-        if name in self._drafts:
-            self.bench.drafts.drop(self._drafts[name].id)
-            self._fill_jobs()
+        name = jobs.get_option_at_index(at).id if at is not None and at < jobs.option_count else None
+        return self._drafts.get(name or "")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only a draft can be thrown away."""
+        return action != "drop_draft" or (self.is_mounted and self._highlighted_draft is not None)
+
+    def on_option_list_option_highlighted(self) -> None:
+        self.refresh_bindings()
 
     def action_nothing(self) -> None:
         """Home is the last one back."""

@@ -16,7 +16,7 @@ from ...derive.naming import read_key
 from ...schema.errors import BenchscribeError
 from ..keys import FACETS, KeyRow, found, ranked_siblings, row_by_name, row_of
 from ..model import SpecModel
-from ..starts import start_bump, start_change, start_extension, start_new, start_retirement
+from ..starts import start_bump, start_change, start_extension, start_new, start_retirement, with_own_words
 from ..text import cell, lines_of, literal
 from ..widgets.vim_table import VimTable
 from .step import StepScreen
@@ -37,7 +37,7 @@ HINTS = {
 }
 COLUMNS = (
     ("key", "key"), ("image", "tag"), ("scenario", "scenario"), ("pts", "points"),
-    ("framework", "framework"), ("SKU", "sku"), ("prec", "precision"), ("model", "model"),
+    ("SKU", "sku"), ("framework", "framework"), ("prec", "precision"), ("model", "model"),
 )  # fmt: skip
 CHUNK = 8
 
@@ -278,7 +278,7 @@ class PickScreen(StepScreen):
     def _start(self, keys: list[str]) -> None:
         checkout = self.bench.checkout
         try:
-            data = self._spec_of(keys)
+            data = self._carried(self._spec_of(keys))
         except BenchscribeError as error:
             self.notify(error.what, title="This entry cannot be read", severity="error", markup=False)
             return
@@ -289,6 +289,13 @@ class PickScreen(StepScreen):
         )
         self.app.pop_screen()
         self.bench.go("edit")
+
+    def _carried(self, data: dict[str, Any]) -> dict[str, Any]:
+        """With the author's lines of the branch's own entry; one that cannot be read is told of when planning."""
+        try:
+            return with_own_words(data, self.bench.checkout)
+        except BenchscribeError:
+            return data
 
     def _spec_of(self, keys: list[str]) -> dict[str, Any]:
         checkout = self.bench.checkout

@@ -8,11 +8,11 @@ from textual import on
 from textual.app import SystemCommand
 from textual.widgets import ContentSwitcher
 
-from ...schema.results import Derived, Finding, Line, Severity
+from ...schema.results import Finding, Line, Severity
 from ..editor import open_in_editor
 from ..widgets.diff_view import DiffView
 from ..widgets.follows_pane import FollowsPane
-from ..widgets.what_follows import WhatFollows, place_of
+from ..widgets.what_follows import WhatFollows
 from .step import StepScreen
 
 
@@ -50,6 +50,7 @@ class PlannedScreen(StepScreen):
     def show_bytes(self) -> None:
         """The exact bytes in the side pane, in sight."""
         self._switch("bytes")
+        self.add_class("-bytes")
         if self.has_class("-narrow") or self.has_class("-linear"):
             self.add_class("-flipped")
 
@@ -65,7 +66,7 @@ class PlannedScreen(StepScreen):
         had_focus = self.focused is not None and side in self.focused.ancestors_with_self
         if side.current == "bytes":
             self._switch("follows")
-            self.remove_class("-flipped")
+            self.remove_class("-flipped", "-bytes")
         else:
             self.show_bytes()
         if had_focus or self.has_class("-flipped"):
@@ -106,7 +107,8 @@ class PlannedScreen(StepScreen):
     def apply_fix(self, finding: Finding) -> None:
         """Lay a finding's fix over the spec."""
         if finding.fix is None:
-            self.notify("This finding has no fix that can be applied; its hint says what to do.", markup=False)
+            way_out = finding.hint or "it is for you to decide"
+            self.notify(f"No fix can be applied here. The way out: {way_out}", title=finding.rule, markup=False)
         elif self.bench.apply_fix(finding.fix):
             self.notify("The fix is in the spec; ^z takes it back.", title=finding.rule, markup=False)
         else:
@@ -122,10 +124,6 @@ class PlannedScreen(StepScreen):
             self.go_to_finding(event.subject)
         elif isinstance(event.subject, Line):
             self.toggle_line(event.subject)
-        elif isinstance(event.subject, Derived):
-            place = place_of(event.subject)
-            if place:
-                self._open(place)
 
     @on(WhatFollows.OpenWanted)
     def _open_wanted(self, event: WhatFollows.OpenWanted) -> None:

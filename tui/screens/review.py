@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -98,6 +98,10 @@ class ReviewScreen(PlannedScreen):
         if outcome is None or outcome.plan is None or not self.bench.is_planned or outcome.judged is None:
             return False
         return not outcome.blocked and not outcome.plan.nothing_to_do
+
+    @on(DiffView.Split)
+    def _split(self, event: DiffView.Split) -> None:
+        self.set_class(event.is_split, "-split")
 
     # Writing
 

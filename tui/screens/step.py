@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Input, TextArea
 
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from ..app import BenchscribeApp
 
 
+# From this width on there is room for everything, as in the app's breakpoints.
+NARROW = 104
+
+
 class StepScreen(Screen[None]):
     """One step. Subclasses compose `body`, show outcomes and refill their form from the model."""
 
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark", "app.help", "help", key_display="?"),
+        Binding("f1,question_mark", "app.help", "help", key_display="f1"),
         Binding("escape", "back", "back"),
         # Text areas have uses of their own for these.
         Binding("f6", "flip", "the other pane", show=False, priority=True),
@@ -60,6 +65,10 @@ class StepScreen(Screen[None]):
         self.set_class(self.app.has_class("-linear"), "-linear")
         self.show_bar()
 
+    def on_resize(self) -> None:
+        """Where the width is scarce, the footer's keys come first; ^p works all the same."""
+        self.query_one(Footer).show_command_palette = self.size.width >= NARROW
+
     def show_bar(self) -> None:
         """The top line anew."""
         self.query_one(TopBar).show(self.bench.place, self.bench.draft_note)
@@ -83,6 +92,15 @@ class StepScreen(Screen[None]):
     def commands(self) -> Iterable[SystemCommand]:
         """What the palette offers here."""
         yield from ()
+
+    def mark_section(self, titles: Mapping[str, str]) -> None:
+        """Mark the title of the section one is in; done here, for styles of a whole form are slow to change."""
+        inside = self.focused.ancestors_with_self if self.focused is not None else ()
+        for name, title in titles.items():
+            section = self.query_one(f"#{name}")
+            is_here = section in inside
+            shown = Content.styled(f"▸ {title}", "bold $accent") if is_here else Content(title)
+            section.border_title = shown
 
     def is_typing(self) -> bool:
         """Whether letters go into a field."""

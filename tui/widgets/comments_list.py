@@ -15,16 +15,17 @@ from textual.widgets import DataTable, Static, TextArea
 from ..comments import CommentBlock
 from ..text import cell, literal
 from .field import Field
-from .vim_table import VimTable
+from .vim_table import TableSection, VimTable
 
 
-class CommentsList(Vertical):
-    """A table of blocks; enter edits one below it, x drops it, r restores it, a adds one somewhere else."""
+class CommentsList(TableSection):
+    """A table of blocks; enter edits one below it, d drops it, r restores it, a adds one somewhere else."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x,d", "drop", "drop comment", key_display="x"),
+        Binding("d,x,delete", "drop", "drop", key_display="d"),
         Binding("r", "restore", "restore", show=False),
-        Binding("a", "add", "add comment"),
+        Binding("escape", "close_editor", "done"),
+        Binding("a", "add", "add"),
         Binding("u", "app.undo", "undo", show=False),
     ]
 
@@ -57,7 +58,11 @@ class CommentsList(Vertical):
                 placeholder="the comment, without #",
                 highlight_cursor_line=False,
             )
-            yield Static("esc done", markup=False, classes="hint")
+            yield Static(
+                "all is marked: typing replaces it, an arrow key goes on with it · esc done",
+                markup=False,
+                classes="hint",
+            )
 
     def on_mount(self) -> None:
         for name in ("", "where", "comment"):
@@ -125,7 +130,7 @@ class CommentsList(Vertical):
         else:
             assert key is not None
             self._fill_area(key)
-            # What is there is marked: typing replaces it, an arrow key goes on with it.
+            # What is there is marked, as the hint below says.
             self.query_one(TextArea).select_all()
             self.call_after_refresh(self.query_one(TextArea).focus)
 
@@ -171,6 +176,14 @@ class CommentsList(Vertical):
 
     def action_add(self) -> None:
         self._open(None, adding=True)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "close_editor":
+            return bool(self.query_one("#comment-editor").display)
+        return super().check_action(action, parameters)
+
+    def action_close_editor(self) -> None:
+        self.close_editor()
 
     def close_editor(self) -> bool:
         """Shut the editor; False where it was not open."""

@@ -41,15 +41,22 @@ class DiffView(ScrollView, can_focus=True):
         Binding("ctrl+u,pageup", "page(-1)", "page up", show=False),
         Binding("g,home", "go(0)", "top", show=False),
         Binding("G,end", "go(-1)", "end", show=False),
-        Binding("n", "change(1)", "next change"),
+        Binding("n", "change(1)", "change"),
         Binding("N", "change(-1)", "previous change", show=False),
         Binding("h,left", "sideways(-8)", "left", show=False),
         Binding("l,right", "sideways(8)", "right", show=False),
-        Binding("enter,space", "open", "fold / more lines"),
-        Binding("s", "toggle_side_by_side", "side by side"),
+        Binding("enter,space", "open", "fold, more"),
+        Binding("s", "toggle_side_by_side", "split"),
     ]
     side_by_side = reactive(False, layout=False)
     cursor = reactive(0)
+
+    class Split(Message):
+        """Old and new stand side by side now, or no longer."""
+
+        def __init__(self, is_split: bool) -> None:
+            super().__init__()
+            self.is_split = is_split
 
     class OpenPlace(Message):
         """A line is to be opened in the editor."""
@@ -156,6 +163,7 @@ class DiffView(ScrollView, can_focus=True):
 
     def action_toggle_side_by_side(self) -> None:
         self.side_by_side = not self.side_by_side
+        self.post_message(self.Split(self.side_by_side))
 
     def on_click(self, event: Click) -> None:
         at = event.y + self.scroll_offset.y

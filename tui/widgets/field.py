@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Key
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -17,6 +19,8 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, Select, Static
 
 from ..text import literal, say
+
+LABEL_WIDTH = 13
 
 
 class ChoiceInput(Input):
@@ -46,6 +50,22 @@ class ChoiceInput(Input):
             at = near[0 if step > 0 else -1] if near else 0 if step > 0 else len(self.choices) - 1
         self.value = self.choices[at]
         self.cursor_position = len(self.value)
+
+
+class ChoiceSelect(Select[Any]):
+    """A list of answers; a letter goes to the next one that starts with it, open or not."""
+
+    def on_key(self, event: Key) -> None:
+        if self.expanded or event.character is None or not event.character.isalnum():
+            return
+        event.stop()
+        values = [value for _, value in self._options]
+        at = values.index(self.value) if self.value in values else -1
+        turned = [*self._options[at + 1 :], *self._options[: at + 1]]
+        for prompt, value in turned:
+            if str(prompt).lower().startswith(event.character.lower()):
+                self.value = value
+                return
 
 
 class Field(Vertical):
@@ -90,6 +110,7 @@ class Field(Vertical):
         self._known = self._options[0][1] if self._options else ""
         self._answer = self._make_answer()
         self._note = Static("", markup=False, classes="field-note")
+        self._under = Static("", markup=False, classes="field-under")
         self._error = Static("", markup=False, classes="field-error")
         self._texts = ("", "")
 
@@ -98,12 +119,13 @@ class Field(Vertical):
             yield Label(literal(self._label), markup=False, classes="field-label")
             yield self._answer
             yield self._note
+        yield self._under
         yield self._error
 
     def _make_answer(self) -> Input | Select[str]:
         if self._options:
             shown = [(Content(literal(text)), value) for text, value in self._options]
-            return Select(shown, allow_blank=False, compact=True, classes="field-answer")
+            return ChoiceSelect(shown, allow_blank=False, compact=True, classes="field-answer")
         return ChoiceInput("", self._choices, placeholder=self._placeholder).add_class("field-answer")
 
     @property
@@ -141,11 +163,21 @@ class Field(Vertical):
             self._answer.action_select_all()
 
     def note(self, text: str) -> None:
-        """A dim remark behind the answer."""
+        """A dim remark behind the answer, or below it where the answer needs the room."""
         if text != self._texts[0]:
             self._texts = (text, self._texts[1])
             self._note.update(literal(text))
+            self._under.update(literal(text))
             self.set_class(bool(text), "-noted")
+        self._place_note()
+
+    def _place_note(self) -> None:
+        room = self.size.width - LABEL_WIDTH
+        needed = cell_len(self.text) + cell_len(self._texts[0]) + 3
+        self.set_class(bool(self._texts[0]) and 0 < room < needed, "-under")
+
+    def on_resize(self) -> None:
+        self._place_note()
 
     def fail(self, text: str) -> None:
         """The mistake under the answer; empty for none."""
@@ -165,6 +197,7 @@ class Field(Vertical):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
+        self._place_note()
         self.post_message(self.Changed(self, event.value))
 
     @on(Select.Changed)

@@ -13,18 +13,19 @@ from textual.widgets import DataTable
 
 from ..text import cell
 from .field import Field
-from .vim_table import VimTable
+from .vim_table import TableSection, VimTable
 
 
-class NotesEditor(Vertical):
+class NotesEditor(TableSection):
     """A table of lines; enter edits one below it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add", "add line"),
+        Binding("a", "add", "add"),
         Binding("d,delete", "drop", "drop", key_display="d"),
         Binding("J,shift+down", "move(1)", "move down", show=False),
         Binding("K,shift+up", "move(-1)", "move up", show=False),
         Binding("u", "app.undo", "undo", show=False),
+        Binding("escape", "close_editor", "done"),
     ]
 
     class Changed(Message):
@@ -98,6 +99,14 @@ class NotesEditor(Vertical):
             self.query_one("#note-editor").display = True
             self._fill()
             self.call_after_refresh(self.query(Field).first().focus)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "close_editor":
+            return bool(self.query_one("#note-editor").display)
+        return super().check_action(action, parameters)
+
+    def action_close_editor(self) -> None:
+        self.close()
 
     def close(self) -> bool:
         """Shut the editor; False where it was not open."""

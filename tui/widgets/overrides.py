@@ -8,29 +8,28 @@ from typing import Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import DataTable, Static
 
 from ...derive.wording import value as value_words
 from ..grid import Grid
-from ..rows import arm_match, tier_text
+from ..rows import arm_match, tier_brief
 from ..text import cell, literal, say
 from .rule_editor import RuleEditor
-from .vim_table import VimTable
+from .vim_table import TableSection, VimTable
 
 COLUMNS = ("rule", "draft", "admission", "graphs", "tier", "env and args")
 
 
-class Overrides(Vertical):
+class Overrides(TableSection):
     """Rules from top to bottom, later ones win; the first line is the recipe's base."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add", "add rule"),
+        Binding("a", "add", "add"),
         Binding("d,delete", "drop", "drop", key_display="d"),
         Binding("J,shift+down", "move(1)", "move down", show=False),
         Binding("K,shift+up", "move(-1)", "move up", show=False),
-        Binding("p", "points", "points × settings"),
+        Binding("p", "points", "points"),
         Binding("u", "app.undo", "undo", show=False),
     ]
 
@@ -54,6 +53,7 @@ class Overrides(Vertical):
         super().__init__(id="overrides")
         self.rules: list[dict[str, Any]] = []
         self.base: dict[str, Any] = {}
+        self.now: Mapping[str, Any] = {}
         self.rows: list[dict[str, Any]] = []
         self._to_open: int | None = None
         self._grid: Grid | None = None
@@ -69,6 +69,11 @@ class Overrides(Vertical):
             self.table.add_column(name, key=name)
         self.query_one("#points").display = False
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "points":
+            return any(table.has_focus for table in self.query(VimTable))
+        return super().check_action(action, parameters)
+
     @property
     def table(self) -> VimTable:
         return self.query_one("#rules", VimTable)
@@ -78,9 +83,14 @@ class Overrides(Vertical):
         return self.query_one(RuleEditor)
 
     def show(
-        self, base: Mapping[str, Any], rules: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
+        self,
+        base: Mapping[str, Any],
+        now: Mapping[str, Any],
+        rules: Sequence[Mapping[str, Any]],
+        rows: Sequence[Mapping[str, Any]],
     ) -> None:
-        """The base's patch and the rules, over the rows they are about."""
+        """The base's patch over what base says now, and the rules, over the rows they are about."""
+        self.now = now
         self.base, self.rules, self.rows = dict(base), [dict(rule) for rule in rules], [dict(row) for row in rows]
         table = self.table
         at = table.cursor_row
@@ -143,7 +153,7 @@ class Overrides(Vertical):
     def _fill_editor(self) -> None:
         at = self.editor.rule_index
         if at == 0:
-            self.editor.fill_base(self.base)
+            self.editor.fill_base(self.base, self.now)
         else:
             self.editor.fill_rule(self.rules[at - 1], self.rows)
 
@@ -165,10 +175,15 @@ class Overrides(Vertical):
         self.table.focus()
 
     def action_add(self) -> None:
-        """A rule for the last row's arm, to be filled in."""
-        match = arm_match(self.rows[-1], self.rows) if self.rows else {}
-        rules = [*[dict(rule) for rule in self.rules], {"match": match}]
-        self._to_open = len(rules)
+        """A rule behind the one under the cursor and for the same arm, to be filled in; behind base, for the last row's."""
+        at = self.table.cursor_row
+        if 0 < at <= len(self.rules) and isinstance(given := self.rules[at - 1].get("match"), Mapping):
+            match = {name: value for name, value in given.items() if name != "conc"}
+        else:
+            at, match = len(self.rules), arm_match(self.rows[-1], self.rows) if self.rows else {}
+        rules = [dict(rule) for rule in self.rules]
+        rules.insert(at, {"match": match})
+        self._to_open = at + 1
         self.post_message(self.RulesChanged(rules))
 
     def action_drop(self) -> None:
@@ -221,7 +236,7 @@ def _rule_cells(rule: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> l
         cell(rule.get("draft-tokens", "")),
         cell(rule.get("admission", "")),
         cell(",".join(map(str, graphs)) if isinstance(graphs, list) else graphs or ""),
-        cell(tier_text(rule["offload"]) if "offload" in rule else ""),
+        cell(tier_brief(rule["offload"]) if "offload" in rule else ""),
         cell(words[:60]),
     ]
 

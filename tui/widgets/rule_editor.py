@@ -17,7 +17,7 @@ from ...schema.points import parse_concurrencies
 from ...schema.yaml_text import YamlList, YamlMap, plain
 from ..rows import arm_match, read_tier, scalar, tier_text
 from ..text import content
-from .field import Field
+from .field import ChoiceSelect, Field
 from .fields_editor import FieldsEditor
 from .yaml_area import YamlArea
 
@@ -46,16 +46,18 @@ class RuleEditor(FieldsEditor):
 
     def compose(self) -> ComposeResult:
         with ItemGrid(min_column_width=34, id="rule-fields"):
-            yield Select([("all points", 0)], allow_blank=False, compact=True, id="rule-arm")
+            yield ChoiceSelect([("all points", 0)], allow_blank=False, compact=True, id="rule-arm")
             yield Field("conc", label="points", placeholder="all; or 1 2, 16-48/8")
             yield Field("draft-tokens", label="draft tokens")
             yield Field("admission", choices=("1x", "2x"), placeholder="1x, 2x or a number")
             yield Field("graphs", choices=("auto",), placeholder="auto, or 1 2 4 8")
-            yield Field("offload", label="tier", placeholder="256 GiB per rank")
+            yield Field("offload", label="tier", placeholder="none; a size, as 64 GiB per rank")
         yield YamlArea("env", label="environment", environment=True, placeholder="NAME=value, one a line")
         yield YamlArea("args", label="engine arguments", placeholder="name: value, one a line; nested YAML is fine")
         yield YamlArea("bench-env", label="benchmark environment", environment=True, placeholder="NAME=value")
-        yield YamlArea("patch", label="anything else", placeholder="name: value; null takes a key out")
+        yield YamlArea(
+            "patch", label="anything else", placeholder="as frontend: { container_image: … }; null takes a key out"
+        )
 
     def area(self, name: str) -> YamlArea:
         """One text area by name."""
@@ -68,8 +70,8 @@ class RuleEditor(FieldsEditor):
             self.query_one("#rule-arm").focus()
         self.scroll_visible(animate=False)
 
-    def fill_base(self, patch: Mapping[str, Any]) -> None:
-        """Show the patch of the recipe's base."""
+    def fill_base(self, patch: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+        """Show the patch of the recipe's base; `now` is what the file's base says."""
         self._data = deepcopy(dict(patch))
         self.border_title = "Base: what holds at every point"
         self.query_one("#rule-fields").display = False
@@ -78,6 +80,15 @@ class RuleEditor(FieldsEditor):
         self.area("args").fill(role.get("args"))
         self.area("bench-env").fill(_at(patch, ("benchmark",)).get("env"))
         self.area("patch").fill(_rest(patch))
+        self._tell_base(now)
+
+    def _tell_base(self, now: Mapping[str, Any]) -> None:
+        """Under each area what base has there without the patch; nothing for a rule."""
+        role = _at(now, ROLE)
+        self.area("env").tell(role.get("env"))
+        self.area("args").tell(role.get("args"))
+        self.area("bench-env").tell(_at(now, ("benchmark",)).get("env"))
+        self.area("patch").tell(_rest(now))
 
     def fill_rule(self, rule: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
         """Show one rule over these rows."""
@@ -98,6 +109,7 @@ class RuleEditor(FieldsEditor):
         self._fill_text("offload", tier_text(rule.get("offload")) if rule.get("offload") else "")
         for name in AREAS:
             self.area(name).fill(rule.get(name))
+        self._tell_base({})
 
     def _fill_text(self, name: str, text: str) -> None:
         """Put a text in, unless what is typed means the same."""

@@ -9,7 +9,6 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import DataTable, Static
@@ -18,15 +17,15 @@ from ...schema.master import Row
 from ..rows import concurrency_text
 from ..text import cell, literal
 from .row_editor import RowEditor
-from .vim_table import VimTable
+from .vim_table import TableSection, VimTable
 
 
-class SearchSpace(Vertical):
+class SearchSpace(TableSection):
     """Shows rows; tells what the author wants of them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "add", "add row"),
-        Binding("c", "duplicate", "duplicate", show=False),
+        Binding("a", "add", "add"),
+        Binding("c", "duplicate", "copy"),
         Binding("d,delete", "drop", "drop", key_display="d"),
         Binding("J,shift+down", "move(1)", "move down", show=False),
         Binding("K,shift+up", "move(-1)", "move up", show=False),
@@ -133,7 +132,7 @@ class SearchSpace(Vertical):
             "spec": cell(row.spec_decoding, new_style),
             "concurrency": cell(concurrency_text(data), "bold" if changed or old is None else ""),
             "+/−": cell(_difference(row, old), "bold"),
-            "tier": cell(self._tiers[index] if index < len(self._tiers) else ""),
+            "tier": cell(self._tiers[index].replace(" per ", "/") if index < len(self._tiers) else ""),
         }
 
     @on(DataTable.RowHighlighted, "#rows")

@@ -23,6 +23,8 @@ class Toggles(OptionList):
         Binding("g", "first", "first", show=False),
         Binding("G", "last", "last", show=False),
         Binding("space,enter", "select", "in / out", key_display="space"),
+        Binding("J,shift+down", "move(1)", "move", key_display="J K"),
+        Binding("K,shift+up", "move(-1)", "move up", show=False),
     ]
 
     class Toggled(Message):
@@ -37,13 +39,29 @@ class Toggles(OptionList):
         def control(self) -> Toggles:
             return self.toggles
 
-    def __init__(self, *, id: str | None = None) -> None:
+    class Moved(Message):
+        """One thing is to go up or down."""
+
+        def __init__(self, toggles: Toggles, name: str, step: int) -> None:
+            super().__init__()
+            self.toggles = toggles
+            self.name = name
+            self.step = step
+
+        @property
+        def control(self) -> Toggles:
+            return self.toggles
+
+    def __init__(self, *, id: str | None = None, movable: bool = False) -> None:
         super().__init__(id=id, markup=False)
+        self._movable = movable
         self._names: list[str] = []
+        self._followed = ""
 
     def show(self, things: Sequence[tuple[str, str, bool]]) -> None:
         """Each thing's name, its text, and whether it is in."""
         at = self.highlighted
+        followed, self._followed = self._followed, ""
         self._names = [name for name, _, _ in things]
         self.clear_options()
         self.add_options(
@@ -51,7 +69,17 @@ class Toggles(OptionList):
             for _, text, is_in in things
         )
         if things:
-            self.highlighted = min(at or 0, len(things) - 1)
+            self.highlighted = self._names.index(followed) if followed in self._names else min(at or 0, len(things) - 1)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only some lists have an order that is the author's."""
+        return action != "move" or self._movable
+
+    def action_move(self, step: int) -> None:
+        """The highlighted thing up or down; the cursor goes with it."""
+        if self.highlighted is not None:
+            self._followed = self._names[self.highlighted]
+            self.post_message(self.Moved(self, self._followed, step))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

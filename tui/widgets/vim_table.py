@@ -1,10 +1,11 @@
-"""A data table with movement as in vi."""
+"""A data table with movement as in vi, and what sections with such a table share."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.widgets import DataTable
 
 
@@ -25,7 +26,37 @@ class VimTable(DataTable[Any]):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(cursor_type="row", zebra_stripes=False, id=id, classes=classes)
 
+    def action_cursor_up(self) -> None:
+        """Up, and from the first row to what stands above the table."""
+        if self.row_count and self.cursor_row > 0:
+            super().action_cursor_up()
+        else:
+            self.screen.focus_previous()
+
+    def action_cursor_down(self) -> None:
+        """Down, and from the last row to what stands below the table."""
+        if self.cursor_row < self.row_count - 1:
+            super().action_cursor_down()
+        else:
+            self.screen.focus_next()
+
     def go_to_row(self, row: int) -> None:
         """Put the cursor on a row, or the nearest there is."""
         if self.row_count:
             self.move_cursor(row=max(0, min(row, self.row_count - 1)), animate=False)
+
+
+class TableSection(Vertical):
+    """A section around one table. Keys that change the row under the cursor work in the table alone: in a box that is
+    open below it, the same letters are typed."""
+
+    OF_THE_TABLE: ClassVar[tuple[str, ...]] = ("add", "duplicate", "drop", "restore", "move", "points")
+
+    @property
+    def table(self) -> VimTable:
+        """The section's table."""
+        return self.query(VimTable).first()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether the key works where the focus is."""
+        return action not in self.OF_THE_TABLE or self.table.has_focus

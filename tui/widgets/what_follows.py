@@ -40,8 +40,9 @@ class WhatFollows(OptionList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "cursor_down", "down", show=False),
         Binding("k", "cursor_up", "up", show=False),
-        Binding("f2", "fix", "apply the fix"),
-        Binding("e", "open", "$EDITOR", show=False),
+        Binding("enter", "select", "choose"),
+        Binding("f2", "fix", "fix"),
+        Binding("e", "open", "$EDITOR"),
     ]
 
     class Chosen(Message):
@@ -120,6 +121,16 @@ class WhatFollows(OptionList):
     def watch_highlighted(self, highlighted: int | None) -> None:
         super().watch_highlighted(highlighted)
         self._unfold()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Each key where it does something: a fix that there is, a place to open, a finding or line to choose."""
+        chosen = self.chosen
+        if action == "fix":
+            return isinstance(chosen, Finding) and chosen.fix is not None
+        if action == "open":
+            return bool(place_of(chosen))
+        return action != "select" or isinstance(chosen, (Finding, Line))
 
     def on_focus(self) -> None:
         if self.highlighted is None:
@@ -177,7 +188,8 @@ def place_of(subject: Any) -> str:
 def _plan_items(outcome: Outcome, plan: Plan, heading: Any, add: Any, *, only_findings: bool) -> None:
     findings = outcome.findings
     if findings:
-        heading("Findings")
+        if not only_findings:
+            heading("Findings")
         for finding in findings:
             add(finding_item(finding))
     elif only_findings:
@@ -212,6 +224,7 @@ def finding_item(finding: Finding) -> Followed:
     if finding.hint:
         more.append(literal(finding.hint))
     keys = ["enter: go there"] + (["f2: apply the fix"] if finding.fix is not None else [])
+    keys += ["e: $EDITOR"] if place else []
     text = "".join(f"\n  {one}" for one in [*more, " · ".join(keys)])
     long = Content.assemble(head, literal(finding.message), "  ", rule, (text, "$text-muted"))
     return Followed(finding, short, long)
@@ -234,7 +247,10 @@ def _derived(plan: Plan, value: Derived[Any]) -> Followed:
         + (f"\n      {literal(given.source)}" if given.source else "")
         for given in value.inputs
     )
-    return Followed(value, short, Content.assemble(whole, f"\n  {literal(value.reason)}", (inputs, "$text-muted")))
+    opens = "\n  e: $EDITOR" if place_of(value) else ""
+    return Followed(
+        value, short, Content.assemble(whole, f"\n  {literal(value.reason)}", (inputs + opens, "$text-muted"))
+    )
 
 
 def _was(plan: Plan, value: Derived[Any]) -> str:
@@ -250,4 +266,5 @@ def _was(plan: Plan, value: Derived[Any]) -> str:
 def _line(line: Line, is_omitted: bool) -> Followed:
     box = "☐" if is_omitted else "☑"
     short = Content.assemble(f"{box} ", (literal(line.en), "$text-muted" if is_omitted else ""))
-    return Followed(line, short, Content.assemble(short, (f"\n  {literal(line.zh)}\n  id {line.id}", "$text-muted")))
+    more = f"\n  {literal(line.zh)}\n  id {line.id}\n  enter: {'in' if is_omitted else 'out'}"
+    return Followed(line, short, Content.assemble(short, (more, "$text-muted")))

@@ -13,8 +13,8 @@ from textual.widgets import Label, Static, TextArea
 
 from ...schema.errors import BenchscribeError
 from ...schema.yaml_text import YamlMap, YamlStr, load
-from ..spec_text import block_text
-from ..text import literal
+from ..spec_text import block_text, flow
+from ..text import literal, say
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
@@ -88,6 +88,7 @@ class YamlArea(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Label(self._label, markup=False)
+        yield Static("", markup=False, classes="area-now")
         yield TextArea(
             "", compact=True, placeholder=self._placeholder, tab_behavior="focus", highlight_cursor_line=False
         )
@@ -101,6 +102,13 @@ class YamlArea(Vertical):
         with area.prevent(TextArea.Changed):
             area.text = shown_mapping(data, environment=self._environment)
         self.fail("")
+
+    def tell(self, now: Any) -> None:
+        """What stands there without this text, in a line or two; nothing where that is empty."""
+        line = self.query_one(".area-now", Static)
+        shown = flow(now)[2:-2] if isinstance(now, Mapping) and now else ""
+        line.display = bool(shown)
+        say(line, f"now: {literal(shown)}" if shown else "")
 
     def _same(self, text: str, data: Any) -> bool:
         try:
