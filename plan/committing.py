@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from threading import Event
 
 from ..checkout.changelog_text import link_of, number_of, own_blocks, split
 from ..checkout.changes import read_if_readable
@@ -89,13 +90,15 @@ def plan_commit_of(plan: Plan) -> CommitPlan:
     return _plan(checkout, state, paths, _change(checkout, paths), plan.spec)
 
 
-def make_commit(plan: CommitPlan, *, signoff: bool, show: Callable[[str], None]) -> Committed:
-    """Stage and commit. Raises as `git_commit.commit_files` does; the files stay written and staged."""
+def make_commit(
+    plan: CommitPlan, *, signoff: bool, show: Callable[[str], None], stop: Event | None = None
+) -> Committed:
+    """Stage and commit, until `stop` is set. Raises as `git_commit.commit_files` does; the files stay as written."""
     try:
         if plan.concludes:
             git_index.stage(plan.git, plan.paths)
-            return git_commit.conclude(plan.git, plan.text, signoff=signoff, show=show)
-        return git_commit.commit_files(plan.git, plan.paths, plan.text, signoff=signoff, show=show)
+            return git_commit.conclude(plan.git, plan.text, signoff=signoff, show=show, stop=stop)
+        return git_commit.commit_files(plan.git, plan.paths, plan.text, signoff=signoff, show=show, stop=stop)
     except BenchscribeError as error:
         go_on = "the files are written and nothing was committed; then go on with: benchscribe commit"
         raise type(error)(

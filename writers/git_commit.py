@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 
 from ..checkout.git import REPOSITORY_VARIABLES, Git
 from ..schema.errors import BenchscribeError, StateError, SystemFailure
@@ -34,31 +37,42 @@ class Committed:
 
 
 def commit_files(
-    git: Git, paths: Sequence[str], message: str, *, signoff: bool, show: Callable[[str], None]
+    git: Git,
+    paths: Sequence[str],
+    message: str,
+    *,
+    signoff: bool,
+    show: Callable[[str], None],
+    stop: Event | None = None,
 ) -> Committed:
     """Stage exactly `paths` as they lie in the work tree and commit them; what else is staged stays staged.
 
-    `show` gets what git and the hooks print, line by line. Raises StateError where another process holds the
-    index or a hook refuses, SystemFailure where git fails; the files stay staged then.
+    `show` gets what git and the hooks print, line by line; once `stop` is set, git and its hooks are ended. Raises
+    StateError where another process holds the index, a hook refuses or it was stopped, SystemFailure where git fails;
+    the files stay staged then.
     """
     git_index.wait_for_index(git)
     git_index.stage(git, paths)
     others = sorted(set(git_index.staged(git)) - set(paths))
-    _commit(git, message, list(paths) if others else [], signoff=signoff, show=show)
+    _commit(git, message, list(paths) if others else [], signoff=signoff, show=show, stop=stop)
     if others:
         # A hook saw an index of its own; what it added to ours would look staged back to before.
         git_index.as_in_head(git, paths)
     return _result(git, paths)
 
 
-def conclude(git: Git, message: str, *, signoff: bool, show: Callable[[str], None]) -> Committed:
+def conclude(
+    git: Git, message: str, *, signoff: bool, show: Callable[[str], None], stop: Event | None = None
+) -> Committed:
     """Commit the whole index, as a merge has to be. Raises as `commit_files` does."""
     git_index.wait_for_index(git)
-    _commit(git, message, [], signoff=signoff, show=show)
+    _commit(git, message, [], signoff=signoff, show=show, stop=stop)
     return _result(git, ())
 
 
-def _commit(git: Git, message: str, only: list[str], *, signoff: bool, show: Callable[[str], None]) -> None:
+def _commit(
+    git: Git, message: str, only: list[str], *, signoff: bool, show: Callable[[str], None], stop: Event | None
+) -> None:
     with tempfile.TemporaryDirectory(prefix="benchscribe-") as folder:
         text = Path(folder) / "message"
         text.write_text(message, encoding="utf-8")
@@ -71,29 +85,48 @@ def _commit(git: Git, message: str, only: list[str], *, signoff: bool, show: Cal
             named = Path(folder) / "paths"
             named.write_bytes(b"".join(os.fsencode(f":(top,literal){path}") + b"\0" for path in only))
             command += ["--only", f"--pathspec-from-file={named}", "--pathspec-file-nul"]
-        code, said = _run_shown(command, show)
+        code, said = _run_shown(command, show, stop)
+    if code and stop is not None and stop.is_set():
+        raise StateError("the commit was stopped before it was made")
     if code:
         raise _refused(git, code, said)
 
 
-def _run_shown(command: list[str], show: Callable[[str], None]) -> tuple[int, list[str]]:
-    """Run a command, its output passed on line by line and kept."""
+def _run_shown(command: list[str], show: Callable[[str], None], stop: Event | None) -> tuple[int, list[str]]:
+    """Run a command, its output passed on line by line and kept, until it ends or `stop` is set."""
     environment = {name: value for name, value in os.environ.items() if name not in REPOSITORY_VARIABLES}
     # Messages are read for what went wrong; hooks keep the user's own locale.
     environment["LANGUAGE"] = "C"
     said: list[str] = []
     try:
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            # To be stopped together, git and its hooks need a group of their own; else they keep the terminal's.
+            process_group=None if stop is None else 0,
         )
     except OSError as error:
         raise SystemFailure(f"git cannot be run: {error.strerror or error}", hint="install git") from None
+    if stop is not None:
+        Thread(target=_end_when, args=(process, stop), daemon=True).start()
     with process:
         assert process.stdout is not None
         for line in process.stdout:
             said.append(line.decode("utf-8", "replace").rstrip("\r\n"))
             show(said[-1])
     return process.returncode, said
+
+
+def _end_when(process: subprocess.Popen[bytes], stop: Event) -> None:
+    """End a command's whole group once `stop` is set; git takes its locks away on this signal."""
+    while process.poll() is None:
+        if stop.wait(0.1):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGTERM)
+            return
 
 
 def _refused(git: Git, code: int, said: Sequence[str]) -> BenchscribeError:

@@ -254,3 +254,43 @@ def test_after_the_commit_it_is_not_offered_again(world: World) -> None:
             assert hands.app.screen.text.strip() == ""
 
     run(story())
+
+
+def test_a_commit_whose_hook_takes_long_is_stopped(world: World) -> None:
+    root = world.demo()
+    hook = root / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho checking\nsleep 60\n")
+    hook.chmod(0o755)
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True, text=True).stdout
+
+    head = git("rev-parse", "HEAD")
+
+    async def story() -> None:
+        async with world.open(root) as hands:
+            await edit(hands)
+            await hands.press("f")
+            await hands.type(IMAGE)
+            await hands.press("ctrl+s", "ctrl+s")
+            await hands.planned()
+            await hands.press_write()
+            await hands.until(lambda: hands.step == "done")
+            await hands.press("c")
+            await hands.until(lambda: hands.step == "commit" and bool(hands.app.screen.text.strip()))
+            await hands.press("ctrl+s")
+            await hands.until(lambda: "checking" in hands.app.screen._said)
+            await hands.press("escape")
+            await hands.until(lambda: not hands.app.screen._is_busy)
+            assert "stopped before it was made" in str(hands.app.screen.banner.render())
+
+    run(story())
+    assert git("rev-parse", "HEAD") == head
+    assert not list((root / ".git").glob("*.lock"))
+    assert git("diff", "--cached", "--name-only").split() == [
+        "inferencex-e2e/configs/amd-master.yaml",
+        "inferencex-e2e/perf-changelog.yaml",
+    ]
+    hook.unlink()
+    assert git("commit", "-qm", "by hand") == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Event
 from typing import ClassVar
 
 from textual import work
@@ -35,7 +36,8 @@ class CommitScreen(StepScreen):
     HELP_TEXT = (
         "The message is derived from the change; edit it freely, its first line is the subject. The files listed are staged "
         "and committed exactly as they lie in the work tree; what else is staged or changed stays as it is.\n\n"
-        "^s commits. Hooks run; what they say is shown. Where one refuses, the files stay written and staged."
+        "^s commits. Hooks run; what they say is shown, and esc stops them. Where one refuses or is stopped, the files "
+        "stay written and staged."
     )
 
     def __init__(self, written: Plan | None = None) -> None:
@@ -44,6 +46,7 @@ class CommitScreen(StepScreen):
         self._plan: CommitPlan | None = None
         self._said: list[str] = []
         self._is_busy = False
+        self._stop = Event()
 
     def body(self) -> ComposeResult:
         with Horizontal(classes="panes"):
@@ -144,7 +147,8 @@ class CommitScreen(StepScreen):
             self._field("subject").focus()
             return
         self._is_busy = True
-        self.banner.say("committing; hooks may take a while…")
+        self._stop = Event()
+        self.banner.say("committing; hooks may take a while… (esc stops them)")
         self._commit(replace(plan, text=self.text), self._field("signoff").text == "yes")
 
     @work(thread=True, exclusive=True, group="commit")
@@ -154,7 +158,7 @@ class CommitScreen(StepScreen):
             self.from_thread(self._show_files)
 
         try:
-            made = make_commit(plan, signoff=signoff, show=show)
+            made = make_commit(plan, signoff=signoff, show=show, stop=self._stop)
         except BenchscribeError as error:
             self.from_thread(self._fail, error)
             return
@@ -182,5 +186,8 @@ class CommitScreen(StepScreen):
             self.call_after_refresh(staged.focus)
 
     def action_back(self) -> None:
-        if not self._is_busy:
+        if self._is_busy:
+            self._stop.set()
+            self.banner.say("stopping the commit…")
+        else:
             self.app.pop_screen()
