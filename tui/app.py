@@ -30,6 +30,8 @@ from .themes import CONTRAST, DARK, LIGHT, THEMES
 if TYPE_CHECKING:
     from .screens.step import StepScreen
 
+# Each widget's own look stands beside it.
+STYLES_OF_WIDGETS = sorted(Path(__file__).parent.glob("widgets/*.tcss"))
 STEPS = ("pick", "edit", "changelog", "review", "done")
 DISK_SECONDS = 1.0
 QUIET_SECONDS = 1.5
@@ -44,7 +46,7 @@ class BenchscribeApp(App[int]):
     """Walks an author from an idea to a commit. Holds no domain logic: it fills in a spec and shows its plan."""
 
     TITLE = "benchscribe"
-    CSS_PATH: ClassVar[Any] = "app.tcss"
+    CSS_PATH: ClassVar[Any] = ["app.tcss", *STYLES_OF_WIDGETS]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (104, "-wide")]  # noqa: RUF012 - as Textual declares it
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
