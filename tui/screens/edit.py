@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from textual import on
@@ -29,6 +29,7 @@ from ..widgets.overrides import Overrides
 from ..widgets.search_space import SearchSpace
 from ..widgets.what_follows import WhatFollows
 from .edit_errors import show_errors
+from .edit_help import HELP_OF_SECTIONS, HELP_TEXT
 from .planned import PlannedScreen
 
 
@@ -53,26 +54,7 @@ class EditScreen(PlannedScreen):
         Binding("o", "jump('rules')", "to the overrides", show=False),
         Binding("m", "jump('comment-table')", "to the comments", show=False),
     ]
-    HELP_TEXT = (
-        "Left: what you decide. Right: what follows, live. F5 shows the exact bytes there, F6 goes there and back: enter on a "
-        "finding shows its line among the bytes, on a changelog line it takes it out or in, e opens the place in $EDITOR.\n"
-        "F3 and F4 walk the sections; f r o m jump to fields, rows, overrides, comments when not typing."
-    )
-    HELP_OF_SECTIONS: ClassVar[Mapping[str, str]] = {
-        "fields": "Fields know the values this checkout uses: ↓ ↑ walk them, → takes the one in grey. `was …` is what the "
-        "checkout says; set a field back to it and the spec leaves it alone.",
-        "space": "Rows: enter opens the row under the cursor, a adds one like it without points, c copies it points and "
-        "all, d drops it, J K move it. Concurrencies are typed as 1 2 4 8, 16-48/8 (steps of 8) or 4..64 (doubling). A "
-        "dram row takes a backend (`lmcache 0.5.6`) and a tier with its unit and scope: 256 GiB per rank, or 1024 GB per "
-        "server. dram-utilization takes a number, or auto: the smallest that covers the tier.",
-        "recipe": "Overrides: the first line is the recipe's base, what holds at every point: its box shows what base says "
-        "now, and takes what is to differ (anything that is no argument or variable goes under `anything else`, as it "
-        "stands in the file: frontend: { container_image: … }). Below it come rules over points, later ones win. enter "
-        "opens one, a adds one for the same arm, d drops, J K move, p shows every point with its settings. In a rule, "
-        "draft tokens, admission (1x, 2x or a number), graphs (auto) and tier are written under the engine's own names.",
-        "notes": "Comments: enter rewrites the block under the cursor, d drops it (again: keeps it), r restores it, a adds "
-        "one at a place you name.",
-    }
+    HELP_TEXT = HELP_TEXT
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,9 +116,9 @@ class EditScreen(PlannedScreen):
     def help_text(self) -> str:
         """The help for the section one is in first."""
         inside = self.focused.ancestors_with_self if self.focused is not None else ()
-        here = [name for name in self.HELP_OF_SECTIONS if self.query_one(f"#{name}") in inside]
-        rest = [name for name in self.HELP_OF_SECTIONS if name not in here]
-        return "\n\n".join([self.HELP_TEXT, *(self.HELP_OF_SECTIONS[name] for name in (*here, *rest))])
+        here = [name for name in HELP_OF_SECTIONS if self.query_one(f"#{name}") in inside]
+        rest = [name for name in HELP_OF_SECTIONS if name not in here]
+        return "\n\n".join([self.HELP_TEXT, *(HELP_OF_SECTIONS[name] for name in (*here, *rest))])
 
     # The form and the model
 
