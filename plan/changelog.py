@@ -37,6 +37,7 @@ class Changelog:
     """The changelog as planned: the edit (None where the bytes stay), the entries' text, the derived lines.
 
     `given_up` is what the branch's present entries hold beside their prose and the new ones do not: flags, entries.
+    `restored` are derived lines that those do not have and the new ones do.
     `unknown_ids` are fields (`omit`, `order`) with what they name and no derived line is called.
     """
 
@@ -47,6 +48,7 @@ class Changelog:
     mistakes: tuple[Mistake, ...]
     unknown_ids: tuple[tuple[str, str], ...]
     given_up: tuple[GivenUp, ...] = ()
+    restored: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,12 @@ def plan_changelog(
     after = replace_own(both.base, both.now, entries, both.path)
     edit = Edit(both.path, both.now, after) if after != both.now else None
     text = "\n".join(render(entry) for entry in entries)
-    given_up = (*_given_up(both, entries), *_own_words(checkout, both, text, len(entries))) if edit is not None else ()
-    return Changelog(edit, text, tuple(lines), number, tuple(mistakes), tuple(unknown), given_up)
+    if edit is None:
+        return Changelog(edit, text, tuple(lines), number, tuple(mistakes), tuple(unknown))
+    own = read_own(checkout, both.own[: len(entries)])
+    given_up = (*_given_up(both, entries), *_own_words(own, text))
+    restored = tuple(_restored(own, text))
+    return Changelog(edit, text, tuple(lines), number, tuple(mistakes), tuple(unknown), given_up, restored)
 
 
 def _given_up(both: Bytes, entries: Sequence[Entry]) -> Iterator[GivenUp]:
@@ -139,28 +145,52 @@ def _given_up(both: Bytes, entries: Sequence[Entry]) -> Iterator[GivenUp]:
         yield from (GivenUp(name) for name, _ in present.flags if name not in flags)
 
 
-def _own_words(checkout: Checkout, both: Bytes, text: str, kept: int) -> Iterator[GivenUp]:
+def _own_words(own: Sequence[OwnText], text: str) -> Iterator[GivenUp]:
     """Lines that a person wrote into the present entries and the new ones do not have."""
-    for line in own_words(checkout, both.own[:kept]):
+    for line in (line for entry in own for line in entry.words):
         if quoted(line, "description") not in text:
             yield GivenUp(f"the line {line!r}", line)
 
 
-def own_words(checkout: Checkout, blocks: Sequence[bytes]) -> list[str]:
-    """Lines that a person wrote into entries: not derived from what the branch holds."""
+def _restored(own: Sequence[OwnText], text: str) -> Iterator[Line]:
+    """Derived lines that present entries do not have, though they have others, and the new ones do."""
+    for entry in own:
+        if entry.told:
+            yield from (line for line in entry.untold if quoted(line.en, "description") in text)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnText:
+    """One present entry: the lines a person wrote, and of those derived from the branch which it has and which not.
+
+    `told` are in the entry's order; `order` are their ids where that is not the order in which lines are derived.
+    """
+
+    words: tuple[str, ...]
+    told: tuple[Line, ...]
+    untold: tuple[Line, ...]
+    order: tuple[str, ...] = ()
+
+
+def read_own(checkout: Checkout, blocks: Sequence[bytes]) -> list[OwnText]:
+    """The branch's present entries, held against what is derived from it; those that cannot be read are left out."""
     if not blocks:
         return []
     present = compare(checkout.before, checkout.after, checkout.changed_paths)
     figures = CheckoutFigures(checkout.after)
-    found: list[str] = []
+    found: list[OwnText] = []
     for block in blocks:
         try:
             entry = parse_entry(block)
         except BenchscribeError:
             continue
         derived = derived_lines(present, figures, None, entry.flags)
-        known = {words for line in derived for words in (line.en, line.zh)}
-        found += [line for line in entry.description if line not in known]
+        known = {words: line for line in derived for words in (line.en, line.zh)}
+        told = tuple(dict.fromkeys(known[text] for text in entry.description if text in known))
+        untold = tuple(line for line in derived if line not in told)
+        words = tuple(text for text in entry.description if text not in known)
+        usual = tuple(line for line in derived if line in told)
+        found.append(OwnText(words, told, untold, tuple(line.id for line in told) if told != usual else ()))
     return found
 
 

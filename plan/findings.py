@@ -8,7 +8,7 @@ from ..checkout.checkout import Checkout
 from ..checkout.recipes import find_recipes
 from ..checkout.snapshot import Missing
 from ..derive.change import Change, KeyChange, compare_entries
-from ..schema.results import SPEC_PATCH, Finding, Fix, Severity
+from ..schema.results import SPEC_PATCH, Finding, Fix, Line, Severity
 from ..schema.spec_reader import SpecReading
 from .changelog import GivenUp
 
@@ -48,6 +48,14 @@ def given_up_findings(path: str, given_up: Sequence[GivenUp]) -> Iterator[Findin
         hint = "say it under changelog: to keep it, a line under notes:"
         fix = Fix(SPEC_PATCH, {"patch": {"changelog": {"notes": [one.note]}}}) if one.note else None
         yield Finding("entry-replaced", Severity.WARNING, path, 0, message, hint, fix=fix)
+
+
+def restored_findings(path: str, restored: Sequence[Line]) -> Iterator[Finding]:
+    """Derived lines that somebody may have left out of the branch's present entry on purpose: they come in again."""
+    for line in restored:
+        message = f"the branch's present entry does not have the derived line {line.en!r}; now it comes in"
+        fix = Fix(SPEC_PATCH, {"patch": {"changelog": {"omit": [line.id]}}})
+        yield Finding("entry-line", Severity.INFO, path, 0, message, f"to leave it out: omit: [{line.id!r}]", fix=fix)
 
 
 def _spec_findings(reading: SpecReading, unknown_ids: Sequence[tuple[str, str]]) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ from ..schema.yaml_text import Path, YamlFloat, load
 from .anchors import ensure_reads_as, has_anchors
 from .changelog import plan_changelog
 from .entries import AutoItem, WantedEntry, want
-from .findings import given_up_findings, plan_findings
+from .findings import given_up_findings, plan_findings, restored_findings
 from .model import Plan
 from .recipe_files import recipe_file_mistakes, write_recipe_file
 from .recipe_stage import Recipes, work_out_recipes
@@ -302,6 +302,7 @@ def _finish(work: _Work, texts: Texts, number: int | None) -> Plan:
     findings = (
         *plan_findings(work.reading, work.checkout, wanted, change, changelog.unknown_ids),
         *given_up_findings(work.checkout.layout.changelog, changelog.given_up),
+        *restored_findings(work.checkout.layout.changelog, changelog.restored),
     )
     return Plan(
         spec=work.spec,

@@ -68,6 +68,7 @@ class BenchscribeApp(ReplanningApp):
         self._branch = ""
         self._steps: dict[str, StepScreen] = {}
         self.name_by_hand = False
+        self.job = ""
 
     # Life
 
@@ -159,6 +160,7 @@ class BenchscribeApp(ReplanningApp):
         self.model.revision += 1 + (self.outcome.revision if self.outcome is not None else 0)
         self.draft_id = draft_id or new_id()
         self.draft_note = ""
+        self.job = ""
         self.outcome, self.good_outcome, self.written = None, None, []
         self.name_by_hand = False
         self.accepted_warnings.clear()

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..schema.results import SPEC_PATCH, Fix
 
-ADDED = ("notes", "points", "recipes")
+ADDED = ("notes", "omit", "points", "recipes")
 
 
 def fixed(data: Mapping[str, Any], fix: Fix) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..checkout.checkout import Checkout
 from ..derive.naming import derived_key, read_key
-from ..plan.changelog import own_words, read_bytes
+from ..plan.changelog import read_bytes, read_own
 from ..schema.master import Entry
 
 
@@ -56,15 +56,19 @@ def start_new(typed: str, like: str, checkout: Checkout) -> dict[str, Any]:
 
 
 def with_own_words(data: dict[str, Any], checkout: Checkout) -> dict[str, Any]:
-    """The spec with the lines that a person already wrote into the branch's entry, which it will replace.
+    """The spec with what a person already said in the branch's entry, which it will replace: own lines, and the order.
 
     Raises BenchscribeError where the changelog cannot be read.
     """
-    words = own_words(checkout, read_bytes(checkout).own[:1])
-    if not words:
+    own = read_own(checkout, read_bytes(checkout).own[:1])
+    if not own:
         return data
     entry = dict(data.get("changelog") or {})
-    return {**data, "changelog": {**entry, "notes": words}}
+    if own[0].words:
+        entry["notes"] = list(own[0].words)
+    if own[0].order:
+        entry["order"] = list(own[0].order)
+    return {**data, "changelog": entry} if entry else data
 
 
 def _free(name: str, checkout: Checkout) -> str:

@@ -294,3 +294,101 @@ def test_a_commit_whose_hook_takes_long_is_stopped(world: World) -> None:
     ]
     hook.unlink()
     assert git("commit", "-qm", "by hand") == ""
+
+
+def test_a_bump_starts_in_the_image_and_one_key_is_enough(world: World) -> None:
+    async def story() -> None:
+        async with world.open(world.demo()) as hands:
+            await hands.press("b")
+            await hands.type(OTHER)
+            await hands.press("ctrl+s")
+            await hands.until(lambda: hands.step == "edit")
+            await hands.type("rocm/atom-dev:nightly_202611011200")
+            (change,) = hands.app.model.data["changes"]
+            assert change["set"] == {"image": "rocm/atom-dev:nightly_202611011200"}
+
+    run(story())
+
+
+def test_arrows_change_no_answer_and_alt_walks_the_values(world: World) -> None:
+    async def story() -> None:
+        async with world.open(world.demo()) as hands:
+            await edit(hands)
+            before = hands.app.model.text
+            await hands.press("f", "down", "down", "up")
+            assert hands.app.focused is hands.app.screen.field("model").answer
+            assert hands.app.model.text == before
+            await hands.press("alt+down")
+            assert hands.app.model.text != before
+
+    run(story())
+
+
+def test_f2_shows_its_finding_before_it_applies_the_fix(world: World) -> None:
+    async def story() -> None:
+        async with world.open(world.demo()) as hands:
+            hands.app.begin(SpecModel.read(prepared_spec().read_text(encoding="utf-8")))
+            hands.app.go("review")
+            await hands.until(lambda: hands.step == "review")
+            await hands.planned()
+            before = hands.app.model.text
+            await hands.press("f2")
+            follows = hands.app.screen.query_one("WhatFollows")
+            assert hands.app.model.text == before
+            assert follows.has_focus and follows.chosen.rule == "eval-coverage"
+            await hands.press("f2")
+            assert len(hands.app.model.data["changes"]) == 2
+
+    run(story())
+
+
+def test_the_bytes_take_the_focus_and_give_it_back(world: World) -> None:
+    async def story() -> None:
+        async with world.open(world.demo()) as hands:
+            await edit(hands)
+            await hands.press("f")
+            await hands.type(IMAGE)
+            await hands.planned()
+            await hands.press("f5")
+            assert getattr(hands.app.focused, "id", "") == "bytes"
+            await hands.press("f5")
+            assert hands.app.focused is hands.app.screen.field("image").answer
+
+    run(story())
+
+
+def test_the_order_of_the_entry_stays_and_a_line_left_out_does_not_come_back_unseen(world: World) -> None:
+    root = world.demo()
+
+    async def first() -> None:
+        async with world.open(root) as hands:
+            hands.app.begin(SpecModel.read(prepared_spec().read_text(encoding="utf-8")))
+            hands.app.go("changelog")
+            await hands.until(lambda: hands.step == "changelog")
+            await hands.planned()
+            # The first line one down, what is now the third out.
+            await hands.press("J")
+            await hands.planned()
+            await hands.press("down", "space", "ctrl+s")
+            await hands.planned()
+            await hands.press_write()
+            await hands.until(lambda: hands.step == "done")
+
+    async def second() -> None:
+        async with world.open(root) as hands:
+            await edit(hands)
+            await hands.planned()
+            changelog = hands.app.model.data["changelog"]
+            ids = [line.id for line in hands.app.good.lines]
+            assert changelog["order"] == [one for one in changelog["order"] if one in ids]
+            assert ids[:2] == changelog["order"][:2]
+            assert "router" in hands.app.good.lines[0].en and "Update the image" in hands.app.good.lines[1].en
+            (told,) = [one for one in hands.app.outcome.findings if one.rule == "entry-line"]
+            assert "'Add TP4 C1.'" in told.message
+            assert hands.app.apply_fix(told.fix)
+            await hands.planned()
+            # With that the entry is exactly what stands there.
+            assert hands.app.good.nothing_to_do
+
+    run(first())
+    run(second())

@@ -31,13 +31,13 @@ class ChangelogScreen(StepScreen):
     step_name = "changelog"
     title_text = "Changelog"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "next", "review →", key_display="^s"),
+        Binding("ctrl+s", "next", "next", key_display="^s"),
         Binding("f6", "flip", "bytes", priority=True),
         Binding("l", "jump('lines')", "to the derived lines", show=False),
         Binding("n", "jump('notes-table')", "to your lines", show=False),
         Binding("p", "jump('pr')", "to the pull request", show=False),
         Binding("t", "jump('flags')", "to the flags", show=False),
-        Binding("f3", "section(1)", "section"),
+        Binding("f3", "section(1)", "part"),
         Binding("f4", "section(-1)", "previous section", show=False),
     ]
     HELP_TEXT = (

@@ -40,12 +40,12 @@ class EditScreen(PlannedScreen):
     step_name = "edit"
     title_text = "Edit"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "next", "changelog →", key_display="^s"),
+        Binding("ctrl+s", "next", "next", key_display="^s"),
         Binding("f5", "bytes", "bytes", show=True),
         Binding("v", "bytes", "bytes", show=False),
         Binding("f6", "flip", "pane", priority=True),
         Binding("f2", "fix", "fix", show=False),
-        Binding("f3", "section(1)", "section"),
+        Binding("f3", "section(1)", "part"),
         Binding("f4", "section(-1)", "previous section", show=False),
         Binding("left_square_bracket", "key(-1)", "previous key", show=False),
         Binding("right_square_bracket", "key(1)", "next key", show=False),
@@ -60,6 +60,7 @@ class EditScreen(PlannedScreen):
         super().__init__()
         self.index = 0
         self._item = 0
+        self._is_fresh = True
         self._filled_for: tuple[Any, ...] = ()
         self.all_fields = False
         self._titles: dict[str, str] = {}
@@ -101,9 +102,9 @@ class EditScreen(PlannedScreen):
         self._focus_start()
 
     def _focus_start(self) -> None:
-        """In the rows, where no letter is typed by mistake; for several keys, as for a bump, in their image."""
-        if len(self.changes) > 1 and not self.form.is_removed:
-            self.field("image-for-all").focus()
+        """In the rows, where no letter is typed by mistake; for a bump in the image, which is to be typed."""
+        if self.bench.job == "bump" and not self.form.is_removed:
+            self.field("image-for-all" if len(self.changes) > 1 else "image").focus()
         elif self.form.is_removed:
             self.query_one(WhatFollows).focus()
         else:
@@ -157,7 +158,9 @@ class EditScreen(PlannedScreen):
         super().on_screen_resume()
         if self.is_mounted and self.changes:
             self.refill()
-            self.call_after_refresh(self._unmark)
+            if not self._is_fresh:
+                self.call_after_refresh(self._unmark)
+            self._is_fresh = False
 
     def _unmark(self) -> None:
         """Back on the screen, nothing is marked for the next key to replace."""
@@ -350,6 +353,12 @@ class EditScreen(PlannedScreen):
 
     def show_outcome(self) -> None:
         super().show_outcome()
+        # Where panes stack, the form tells how the findings stand.
+        summary = self.query_one("#side").border_subtitle or ""
+        shown = summary if self.has_class("-narrow") else ""
+        form = self.query_one("#form")
+        if (form.border_subtitle or "") != shown:
+            form.border_subtitle = shown
         show_errors(self)
         self._show_grid()
 

@@ -31,6 +31,10 @@ class JobList(OptionList):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "select", "choose"),
+        Binding("g", "first", "first", show=False),
+        Binding("G", "last", "last", show=False),
+        Binding("down,j", "cursor_down", "down", show=False),
+        Binding("up", "cursor_up", "up", show=False),
     ]
 
 

@@ -283,6 +283,7 @@ class PickScreen(StepScreen):
             self.notify(error.what, title="This entry cannot be read", severity="error", markup=False)
             return
         self.bench.begin(SpecModel(data))
+        self.bench.job = self.kind
         typed = self.query_one("#search", Input).value.strip()
         self.bench.name_by_hand = (
             self.kind == "new" and read_key(typed) is not None and typed not in checkout.after.keys

@@ -67,10 +67,13 @@ class PlannedScreen(StepScreen):
         if side.current == "bytes":
             self._switch("follows")
             self.remove_class("-flipped", "-bytes")
-        else:
-            self.show_bytes()
-        if had_focus or self.has_class("-flipped"):
-            self.query_one(f"#{side.current}").focus()
+            if had_focus:
+                self.call_after_refresh(self.focus_form)
+            return
+        if not had_focus:
+            self._left = self.focused
+        self.show_bytes()
+        self.query_one("#bytes").focus()
 
     def action_flip(self) -> None:
         """To the other pane; where panes stack, the other one comes into sight."""
@@ -94,15 +97,20 @@ class PlannedScreen(StepScreen):
             self.focus_next()
 
     def action_fix(self) -> None:
-        """Apply the fix of the highlighted finding, or of the first that has one."""
+        """Apply the fix of the finding one stands on; from elsewhere, go to the first that has one."""
         follows = self.query_one(WhatFollows)
-        if isinstance(follows.chosen, Finding) and follows.chosen.fix is not None:
-            self.apply_fix(follows.chosen)
+        chosen = follows.chosen if follows.has_focus else None
+        if isinstance(chosen, Finding) and chosen.fix is not None:
+            self.apply_fix(chosen)
             return
-        outcome = self.bench.outcome
-        finding = next((one for one in outcome.findings if one.fix is not None), None) if outcome is not None else None
-        if finding is not None:
-            self.apply_fix(finding)
+        if self.query_one("#side", ContentSwitcher).current != "follows":
+            self.action_bytes()
+        if not follows.go_to_fix():
+            self.notify("No finding has a fix that can be applied here.", markup=False)
+            return
+        if not follows.has_focus:
+            self.action_flip()
+        self.notify("f2 again applies the fix of this finding.", markup=False)
 
     def apply_fix(self, finding: Finding) -> None:
         """Lay a finding's fix over the spec."""

@@ -64,6 +64,9 @@ class StepScreen(Screen[None]):
     def on_screen_resume(self) -> None:
         self.set_class(self.app.has_class("-linear"), "-linear")
         self.show_bar()
+        # A step that one comes back to shows its first pane.
+        if self.has_class("-flipped"):
+            self.action_flip()
 
     def on_resize(self) -> None:
         """Where the width is scarce, the footer's keys come first; ^p works all the same."""

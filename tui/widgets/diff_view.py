@@ -133,6 +133,7 @@ class DiffView(ScrollView, can_focus=True):
 
     def action_go(self, where: int) -> None:
         self.cursor = len(self._rows) - 1 if where < 0 else where
+        self.scroll_to(x=0, animate=False)
 
     def action_sideways(self, step: int) -> None:
         self.scroll_to(x=self.scroll_offset.x + step, animate=False)
@@ -145,6 +146,7 @@ class DiffView(ScrollView, can_focus=True):
         ahead = [at for at in starts if (at > self.cursor if step > 0 else at < self.cursor)]
         if ahead:
             self.cursor = ahead[0] if step > 0 else ahead[-1]
+            self.scroll_to(x=0, animate=False)
 
     def action_open(self) -> None:
         """Fold or unfold a file, show more lines of a gap."""

@@ -24,11 +24,16 @@ LABEL_WIDTH = 13
 
 
 class ChoiceInput(Input):
-    """Free text that knows the checkout's own values: → takes the one shown in grey, ↓ and ↑ walk them all."""
+    """Free text that knows the checkout's own values: → takes the one shown in grey, alt+↓ and alt+↑ walk them all.
+
+    Arrows alone lead to the next and previous field, so that none of them changes an answer.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "walk(1)", "next value here", show=False),
-        Binding("up", "walk(-1)", "previous value here", show=False),
+        Binding("alt+down,ctrl+down", "walk(1)", "next value here", show=False),
+        Binding("alt+up,ctrl+up", "walk(-1)", "previous value here", show=False),
+        Binding("down", "app.focus_next", "next field", show=False),
+        Binding("up", "app.focus_previous", "previous field", show=False),
     ]
 
     # A line of fixed width never changes the layout of its screen, and laying one out takes as long as a plan.

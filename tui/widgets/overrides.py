@@ -118,7 +118,8 @@ class Overrides(TableSection):
             say(note, "")
             return
         if not table.display:
-            say(note, f"{len(grid.rows)} points; p shows points × settings")
+            none_yet = "" if self.rules else ", each with its variant in the recipe; a adds a rule"
+            say(note, f"{len(grid.rows)} points{none_yet}; p shows points × settings")
             return
         say(note, "• differs from base · p hides")
         at = table.cursor_row

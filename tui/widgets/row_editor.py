@@ -59,7 +59,7 @@ class RowEditor(FieldsEditor):
             yield Field("dcp-size")
             yield Field("kv-offloading", label="kv", options=[("none", "none"), ("dram", "dram")])
             yield Field("backend", placeholder="name version", classes="backend")
-            yield Field("tier", placeholder="none; a size, as 64 GiB per rank", classes="tier")
+            yield Field("tier", placeholder="none; 64 GiB per rank", classes="tier")
             yield Field("spec-decoding", label="spec", options=[(one, one) for one in ("none", "mtp", "draft_model")])
             yield Field("ep")
             yield Field("dp-attn", options=YES_NO)

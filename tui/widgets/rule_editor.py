@@ -51,7 +51,7 @@ class RuleEditor(FieldsEditor):
             yield Field("draft-tokens", label="draft tokens")
             yield Field("admission", choices=("1x", "2x"), placeholder="1x, 2x or a number")
             yield Field("graphs", choices=("auto",), placeholder="auto, or 1 2 4 8")
-            yield Field("offload", label="tier", placeholder="none; a size, as 64 GiB per rank")
+            yield Field("offload", label="tier", placeholder="none; 64 GiB per rank")
         yield YamlArea("env", label="environment", environment=True, placeholder="NAME=value, one a line")
         yield YamlArea("args", label="engine arguments", placeholder="name: value, one a line; nested YAML is fine")
         yield YamlArea("bench-env", label="benchmark environment", environment=True, placeholder="NAME=value")
@@ -88,7 +88,10 @@ class RuleEditor(FieldsEditor):
         self.area("env").tell(role.get("env"))
         self.area("args").tell(role.get("args"))
         self.area("bench-env").tell(_at(now, ("benchmark",)).get("env"))
-        self.area("patch").tell(_rest(now))
+        rest = _rest(now)
+        # What is changed most often comes first.
+        order = [name for name in ("frontend", *rest) if name in rest]
+        self.area("patch").tell({name: rest[name] for name in order})
 
     def fill_rule(self, rule: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
         """Show one rule over these rows."""

@@ -128,7 +128,7 @@ class SearchSpace(TableSection):
         return {
             "arm": cell(_arm(row), new_style),
             "kv": cell(row.kv_offloading, new_style),
-            "backend": cell(f"{row.backend} {row.backend_version}".strip()[:22], new_style),
+            "backend": cell(_cut(f"{row.backend} {row.backend_version}".strip(), 17), new_style),
             "spec": cell(row.spec_decoding, new_style),
             "concurrency": cell(concurrency_text(data), "bold" if changed or old is None else ""),
             "+/−": cell(_difference(row, old), "bold"),
@@ -229,6 +229,10 @@ class SearchSpace(TableSection):
 
 def _arm(row: Row) -> str:
     return str(row)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _short(value: Any) -> str:

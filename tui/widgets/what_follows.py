@@ -154,6 +154,17 @@ class WhatFollows(OptionList):
             self.replace_option_prompt_at_index(at, item.long)
             self._open = at
 
+    def go_to_fix(self) -> bool:
+        """Highlight the first finding with a fix, at or behind the one highlighted; False where there is none."""
+        places = [
+            at
+            for at, item in enumerate(self._items)
+            if item is not None and isinstance(item.subject, Finding) and item.subject.fix is not None
+        ]
+        if places:
+            self.highlighted = next((at for at in places if at >= (self.highlighted or 0)), places[0])
+        return bool(places)
+
     @property
     def chosen(self) -> Any:
         """What the highlighted item is about."""
@@ -197,14 +208,22 @@ def _plan_items(outcome: Outcome, plan: Plan, heading: Any, add: Any, *, only_fi
         heading("✓ no findings: every rule was asked" if is_judged else "the rules are being asked…")
     if only_findings:
         return
+    whose = _whose(plan)
     if plan.derived:
-        heading("Derived values")
+        heading(f"Derived values{whose}")
         for value in plan.derived:
             add(_derived(plan, value))
     if plan.lines:
-        heading("Changelog, derived")
+        heading(f"Changelog, derived{whose}")
         for line in plan.lines:
             add(_line(line, line.id in _omitted(plan)))
+
+
+def _whose(plan: Plan) -> str:
+    """Which keys a plan speaks of, where they are others than the spec's: a branch may have changed more."""
+    keys = [one.key for one in plan.change.keys]
+    asked = {one.config_key for one in plan.spec.changes} if plan.spec is not None else set()
+    return f" · {', '.join(map(literal, keys))}" if set(keys) - asked else ""
 
 
 def _omitted(plan: Plan) -> set[str]:
