@@ -23,6 +23,19 @@ async def edit(hands: Hands, key: str = KEY) -> None:
     await hands.until(lambda: hands.step == "edit")
 
 
+async def written(hands: Hands) -> None:
+    """An image, written, with its commit at hand."""
+    await edit(hands)
+    await hands.press("f")
+    await hands.type(IMAGE)
+    await hands.press("ctrl+s", "ctrl+s")
+    await hands.planned()
+    await hands.press_write()
+    await hands.until(lambda: hands.step == "done")
+    await hands.press("c")
+    await hands.until(lambda: hands.step == "commit" and bool(hands.app.screen.text.strip()))
+
+
 def rows(hands: Hands) -> list[list[int]]:
     return [row["conc-list"] for row in hands.app.screen.query_one("SearchSpace").rows]
 
@@ -234,15 +247,7 @@ def test_after_the_commit_it_is_not_offered_again(world: World) -> None:
 
     async def story() -> None:
         async with world.open(root) as hands:
-            await edit(hands)
-            await hands.press("f")
-            await hands.type(IMAGE)
-            await hands.press("ctrl+s", "ctrl+s")
-            await hands.planned()
-            await hands.press_write()
-            await hands.until(lambda: hands.step == "done")
-            await hands.press("c")
-            await hands.until(lambda: hands.step == "commit" and bool(hands.app.screen.text.strip()))
+            await written(hands)
             await hands.press("ctrl+s")
             await hands.until(lambda: hands.step == "done" and bool(hands.app.committed))
             await hands.press("c")
@@ -270,15 +275,7 @@ def test_a_commit_whose_hook_takes_long_is_stopped(world: World) -> None:
 
     async def story() -> None:
         async with world.open(root) as hands:
-            await edit(hands)
-            await hands.press("f")
-            await hands.type(IMAGE)
-            await hands.press("ctrl+s", "ctrl+s")
-            await hands.planned()
-            await hands.press_write()
-            await hands.until(lambda: hands.step == "done")
-            await hands.press("c")
-            await hands.until(lambda: hands.step == "commit" and bool(hands.app.screen.text.strip()))
+            await written(hands)
             await hands.press("ctrl+s")
             await hands.until(lambda: "checking" in hands.app.screen._said)
             await hands.press("escape")

@@ -244,7 +244,7 @@ class ChangelogScreen(StepScreen):
         self.bench.go("review")
 
     def action_back(self) -> None:
-        if not self.query_one(NotesEditor).close():
+        if not self.query_one(NotesEditor).close_editor():
             self.bench.go("edit")
 
     def action_jump(self, name: str) -> None:

@@ -21,6 +21,7 @@ from .vim_table import TableSection, VimTable
 class CommentsList(TableSection):
     """A table of blocks; enter edits one below it, d drops it, r restores it, a adds one somewhere else."""
 
+    BOX = "comment-editor"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d,x,delete", "drop", "drop", key_display="d"),
         Binding("r", "restore", "restore", show=False),
@@ -177,23 +178,9 @@ class CommentsList(TableSection):
     def action_add(self) -> None:
         self._open(None, adding=True)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "close_editor":
-            return bool(self.query_one("#comment-editor").display)
-        return super().check_action(action, parameters)
-
-    def action_close_editor(self) -> None:
-        self.close_editor()
-
     def close_editor(self) -> bool:
-        """Shut the editor; False where it was not open."""
-        editor = self.query_one("#comment-editor")
-        if not editor.display:
-            return False
-        editor.display = False
         self._editing = None
-        self.table.focus()
-        return True
+        return super().close_editor()
 
     def name_errors(self, errors: Mapping[str, str]) -> None:
         """Mistakes of comment places, by the place's name."""

@@ -19,6 +19,7 @@ from .vim_table import TableSection, VimTable
 class NotesEditor(TableSection):
     """A table of lines; enter edits one below it."""
 
+    BOX = "note-editor"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "add", "add"),
         Binding("d,delete", "drop", "drop", key_display="d"),
@@ -100,23 +101,6 @@ class NotesEditor(TableSection):
             self._fill()
             self.call_after_refresh(self.query(Field).first().focus)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "close_editor":
-            return bool(self.query_one("#note-editor").display)
-        return super().check_action(action, parameters)
-
-    def action_close_editor(self) -> None:
-        self.close()
-
-    def close(self) -> bool:
-        """Shut the editor; False where it was not open."""
-        editor = self.query_one("#note-editor")
-        if not editor.display:
-            return False
-        editor.display = False
-        self.table.focus()
-        return True
-
     @on(DataTable.RowSelected)
     def _selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
@@ -136,7 +120,7 @@ class NotesEditor(TableSection):
         if event.field is fields[0]:
             fields[1].focus()
         else:
-            self.close()
+            self.close_editor()
 
     def action_add(self) -> None:
         self._to_open = len(self._notes)

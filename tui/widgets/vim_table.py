@@ -51,6 +51,8 @@ class TableSection(Vertical):
     open below it, the same letters are typed."""
 
     OF_THE_TABLE: ClassVar[tuple[str, ...]] = ("add", "duplicate", "drop", "restore", "move", "points")
+    # The id of the box below the table, where escape shuts one.
+    BOX: ClassVar[str] = ""
 
     @property
     def table(self) -> VimTable:
@@ -59,4 +61,19 @@ class TableSection(Vertical):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether the key works where the focus is."""
+        if action == "close_editor":
+            return bool(self.BOX and self.query_one(f"#{self.BOX}").display)
         return action not in self.OF_THE_TABLE or self.table.has_focus
+
+    def action_close_editor(self) -> None:
+        """Shut the box, back to the table."""
+        self.close_editor()
+
+    def close_editor(self) -> bool:
+        """Shut the box below the table; False where it was not open."""
+        box = self.query_one(f"#{self.BOX}")
+        if not box.display:
+            return False
+        box.display = False
+        self.table.focus()
+        return True
