@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..schema.errors import StateError
-from ..schema.yaml_text import value_of
 from .yaml_layout import Layout, Value, values_in
 from .yaml_pairing import same
 
@@ -18,12 +17,13 @@ class Anchors:
         self._aliases = layout.aliases
         self._targets = {alias.target for alias in self._aliases}
         self._became: dict[int, Any] = {}
-        self._data: dict[int, Any] = {}
+        self._before: dict[int, Any] = {}
 
     def note(self, value: Value, wanted: Any) -> None:
         """Remembers what an anchored value is about to become."""
         if id(value.node) in self._targets:
             self._became[id(value.node)] = wanted
+            self._before[id(value.node)] = self._read(value)
 
     def now(self, value: Value) -> Any:
         """What a value, or an alias of it, reads as once the changes so far are made."""
@@ -36,7 +36,7 @@ class Anchors:
         return not any(
             value.start <= alias.offset < value.end
             and alias.target in self._became
-            and not same(self._became[alias.target], self._data.get(alias.target))
+            and not same(self._became[alias.target], self._before.get(alias.target))
             for alias in self._aliases
         )
 
@@ -77,6 +77,4 @@ class Anchors:
             )
 
     def _read(self, value: Value) -> Any:
-        if id(value.node) not in self._data:
-            self._data[id(value.node)] = value_of(value.node)
-        return self._data[id(value.node)]
+        return self._layout.data(value)

@@ -32,7 +32,6 @@ class ChildWriter:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._text = layout.text
-        self._habits: dict[int, Habits] = {}
 
     def new_key(self, mapping: Value, spot: Spot, key: Any, wanted: Any) -> str:
         """A key new to a mapping."""
@@ -125,6 +124,9 @@ class ChildWriter:
         return Style(near, wide)
 
     def _habit(self, value: Value, label: str = "") -> Habits:
-        if id(value) not in self._habits:
-            self._habits[id(value)] = Habits(self._layout, value, label)
-        return self._habits[id(value)]
+        # They are kept with the layout: a text that is rewritten again and again has the same habits.
+        habits = self._layout.habits
+        if id(value) not in habits:
+            habits[id(value)] = Habits(self._layout, value, label)
+        found: Habits = habits[id(value)]
+        return found

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..schema.errors import StateError
 from ..schema.yaml_pieces import load_in_pieces
-from ..schema.yaml_text import YamlTextError, load, value_of
+from ..schema.yaml_text import YamlTextError, load
 from .yaml_anchors import Anchors
 from .yaml_children import ChildWriter, Spot
 from .yaml_flow import flow_span, join_flow
@@ -45,7 +45,7 @@ def rewrite(text: str, wanted: Any, *, pair: Pairing | None = None, file: str = 
         unix = rewrite(text.replace("\r\n", "\n"), wanted, pair=pair, file=file)
         return unix.replace("\n", "\r\n")
     layout = read_layout(text, file)
-    data = None if layout.root is None else value_of(layout.root.node)
+    data = None if layout.root is None else layout.data(layout.root)
     if same(data, wanted):
         return text
     if text and not text.endswith("\n") and not same(load(text + "\n", file), data):
@@ -165,7 +165,7 @@ class _Rewriter:
         return 2 * blank > len(parts) - 1
 
     def _items(self, value: Value, wanted: Any, spot: Spot) -> list[_Step]:
-        old = [value_of(child.value.node) for child in value.children]
+        old = [self._layout.data(child.value) for child in value.children]
         pairs = self._pair(spot.path, old, list(wanted))
         known = {number for number in pairs if number is not None}
         if len(pairs) != len(wanted) or pairs.count(None) + len(known) != len(pairs) or known - {*range(len(old))}:

@@ -106,6 +106,14 @@ class Layout:
         first = 1 if text.startswith("\ufeff") else 0
         self._starts = [first, *(at.end() for at in re.finditer("\n", text))]
         self._ends = sorted(ends)
+        self._data: dict[int, Any] = {}
+        self.habits: dict[int, Any] = {}
+
+    def data(self, value: Value) -> Any:
+        """What a value reads as, worked out once: nothing may change it."""
+        if id(value.node) not in self._data:
+            self._data[id(value.node)] = value_of(value.node)
+        return self._data[id(value.node)]
 
     def line(self, offset: int) -> int:
         """The line `offset` stands on, counted from 0."""
