@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from textual import work
-from textual.app import App
 from textual.message import Message
 from textual.worker import Worker, get_current_worker
 
 from ..plan import Plan
 from .disk import DiskWatch
+from .key_order import KeyOrderApp
 from .model import SpecModel
 from .planning import Outcome, WatchedCheckout, judge_plan, plan_spec
 
@@ -26,7 +26,7 @@ SLOWEST_PACE = 0.05
 ONE_REFRESH = 0.06
 
 
-class ReplanningApp(App[int]):
+class ReplanningApp(KeyOrderApp):
     """Holds a spec and the plan of it. `outcome` is the newest, `good_outcome` the last that has a plan."""
 
     class Planned(Message):

@@ -62,6 +62,9 @@ class Hands:
 
         Pilot's own pause waits for the process to be idle, which planning keeps it from being.
         """
+        await self._drain()  # the app has the key
+        while self.app.is_taking_keys:
+            await asyncio.sleep(0.002)
         for _ in range(3):
             await self._drain()
             await asyncio.sleep(0.006)

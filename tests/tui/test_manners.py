@@ -95,7 +95,7 @@ def test_throwing_a_draft_away_is_asked_about(world: World) -> None:
             await edit(hands)
             await hands.press("f")
             await hands.type(IMAGE)
-            await hands.press("escape")
+            await hands.press("escape", "escape")
             assert len(world.drafts.of(root)) == 1
             await hands.press("x")
             assert isinstance(hands.app.screen, AskScreen)
@@ -116,6 +116,9 @@ def test_home_and_back_keeps_the_undo_history(world: World) -> None:
             await edit(hands)
             await hands.press("f")
             await hands.type("r")
+            # Out of the field first, then out of the step.
+            await hands.press("escape")
+            assert getattr(hands.app.focused, "id", "") == "rows"
             await hands.press("escape")
             await hands.until(lambda: hands.step == "home")
             await hands.press("enter")
@@ -389,3 +392,18 @@ def test_the_order_of_the_entry_stays_and_a_line_left_out_does_not_come_back_uns
 
     run(first())
     run(second())
+
+
+def test_keys_in_one_burst_reach_the_field_they_are_meant_for(world: World) -> None:
+    """As a terminal delivers them that was busy for a moment: all at once."""
+
+    async def story() -> None:
+        async with world.open(world.demo()) as hands:
+            await edit(hands)
+            for key in (*"f", *"rocm/atom-dev:x1", "tab", *"amd/Other", "down", *"other", "escape", "escape"):
+                hands._send(key)
+            await hands.until(lambda: hands.step == "home")
+            change = hands.app.model.data["changes"][0]
+            assert change["set"] == {"image": "rocm/atom-dev:x1", "model": "amd/Other", "model-prefix": "other"}
+
+    run(story())

@@ -196,7 +196,7 @@ def test_steps_keep_what_was_typed_forward_and_back(world: World) -> None:
             assert hands.step == "edit"
             assert hands.app.screen.field("image").text == "rocm/atom-dev:x"
             assert hands.app.model.text == text
-            await hands.press("escape")
+            await hands.press("escape", "escape")
             assert hands.step == "home"
 
     run(story())

@@ -347,7 +347,8 @@ class EditScreen(PlannedScreen):
 
     @on(Field.Done)
     def _field_done(self, event: Field.Done) -> None:
-        self.focus_next()
+        """enter: nothing is marked any longer; another field is another key's, so that nothing is typed over there."""
+        self._unmark()
 
     # The plan
 
@@ -400,7 +401,12 @@ class EditScreen(PlannedScreen):
             self.query_one("#key-tabs", Tabs).active = f"tab-{(self.index + step) % count}"
 
     def action_back(self) -> None:
-        if not self.query_one(CommentsList).close_editor():
+        """Out of a field to the rows, from there to Home."""
+        if self.query_one(CommentsList).close_editor():
+            return
+        if self.is_typing() and self.query_one("#space").display:
+            self.action_jump("rows")
+        else:
             self.bench.go_home()
 
     def go_to_finding(self, finding: Finding) -> None:

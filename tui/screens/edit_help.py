@@ -12,7 +12,7 @@ HELP_TEXT = (
 
 HELP_OF_SECTIONS: Mapping[str, str] = {
     "fields": "Fields know the values this checkout uses: alt+↓ alt+↑ walk them, → takes the one in grey. `was …` is what the "
-    "checkout says; set a field back to it and the spec leaves it alone.",
+    "checkout says; set a field back to it and the spec leaves it alone. ↓ ↑ and tab lead on, esc leaves the fields.",
     "space": "Rows: enter opens the row under the cursor, a adds one like it without points, c copies it points and "
     "all, d drops it, J K move it. Concurrencies are typed as 1 2 4 8, 16-48/8 (steps of 8) or 4..64 (doubling). A "
     "dram row takes a backend (`lmcache 0.5.6`) and a tier with its unit and scope: 256 GiB per rank, or 1024 GB per "

@@ -67,7 +67,7 @@ class RuleEditor(FieldsEditor):
         if self.rule_index == 0:
             self.area("env").query_one("TextArea").focus()
         else:
-            self.query_one("#rule-arm").focus()
+            self.field("conc").focus()
         self.scroll_visible(animate=False)
 
     def fill_base(self, patch: Mapping[str, Any], now: Mapping[str, Any]) -> None:
