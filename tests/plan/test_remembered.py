@@ -63,7 +63,7 @@ def test_every_turn_is_one() -> None:
 
 
 @given(st.lists(st.sets(st.sampled_from(range(len(TURNS))), max_size=4), min_size=2, max_size=5))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_a_plan_after_others_is_the_plan_alone(tmp_path_factory: Any, runs: list[set[int]]) -> None:
     root: Path = sample(tmp_path_factory.mktemp("remembered") / "checkout")
     checkout = Checkout.open(root)

@@ -90,7 +90,7 @@ SOUP = st.lists(st.tuples(st.sampled_from([0, 0, 2, 2, 4, 1]), LINES), max_size=
 @example("a:\n  l: 'x\n  b: 1\n")
 @example("a:\n  b: [1,\n  c: 2]\n")
 @example("a:\n  c: x y\n    text\n  b: 1\n")
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_pieces_hold_what_the_parser_reads(text: str) -> None:
     if pieces(text) is None:
         return

@@ -71,7 +71,7 @@ NAMED = st.recursive(DATA, lambda inner: st.lists(inner, max_size=3) | st.dictio
 
 
 @given(st.dictionaries(NAMES, NAMED, min_size=1, max_size=4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_what_is_planned_is_what_the_text_says(data: dict[str, Any]) -> None:
     text = spec_text(data)
     read = load(text)
