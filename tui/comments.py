@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..checkout.snapshot import Missing, Snapshot
+from ..checkout.snapshot import Snapshot
 from ..schema.errors import BenchscribeError
 from ..schema.master import Entry
 from ..schema.strict import show_path
 from ..schema.yaml_text import MappingNode, Node, Path, SequenceNode, compose
+from .grid import layered_recipes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +43,10 @@ def entry_comments(snapshot: Snapshot, entry: Entry) -> list[CommentBlock]:
 
 def recipe_comments(snapshot: Snapshot, entry: Entry) -> list[CommentBlock]:
     """The comment blocks of the recipe that the entry's rows share; none where they share none."""
-    paths: dict[str, None] = {}
-    for _, row in entry.rows():
-        for reference in row.recipe_references:
-            try:
-                found = snapshot.recipe(reference)
-            except BenchscribeError:
-                continue
-            if not isinstance(found, Missing) and found.recipe.layered:
-                paths[found.path] = None
+    paths = {found.path for _, _, found in layered_recipes(snapshot, entry)}
     if len(paths) != 1:
         return []
-    path = next(iter(paths))
+    (path,) = paths
     blocks = []
     for number, (line, words, place) in enumerate(_blocks(snapshot.text(path) or "", path)):
         name = "file" if number == 0 and len(place) == 1 and line == 0 else show_path(place)

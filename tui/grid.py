@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..checkout.snapshot import Missing, Snapshot
+from ..checkout.snapshot import Missing, RecipeFile, Snapshot
 from ..derive.settings import Setting, base_settings, variant_settings
 from ..schema.errors import BenchscribeError
-from ..schema.master import Entry, points_of
+from ..schema.master import Entry, Row, points_of
 from ..schema.recipe import BASE, Recipe
 from ..schema.serving import variants_for
 
@@ -42,23 +42,18 @@ def points_grid(snapshot: Snapshot, entry: Entry) -> Grid | None:
     """The grid of an entry's single-node points that have a YAML recipe; None where there is none."""
     rows: list[GridRow] = []
     base: Mapping[Setting, Any] = {}
-    for _, row in entry.rows():
-        for reference in row.recipe_references[:1]:
+    for row, reference, found in layered_recipes(snapshot, entry):
+        if row.multinode or reference != row.recipe_references[0]:
+            continue
+        base = base or base_settings(found.recipe)
+        for point in points_of(row):
             try:
-                found = snapshot.recipe(reference)
+                serving = variants_for(found.recipe, point, entry.framework, found.variant_name)
             except BenchscribeError:
-                continue
-            if isinstance(found, Missing) or not found.recipe.layered or row.multinode:
-                continue
-            base = base or base_settings(found.recipe)
-            for point in points_of(row):
-                try:
-                    serving = variants_for(found.recipe, point, entry.framework, found.variant_name)
-                except BenchscribeError:
-                    serving = []
-                values = variant_settings(serving[0]) if serving else {}
-                name = serving[0].name if len(serving) == 1 else f"{len(serving)} variants" if serving else "no variant"
-                rows.append(GridRow(str(point), name, values))
+                serving = []
+            values = variant_settings(serving[0]) if serving else {}
+            name = serving[0].name if len(serving) == 1 else f"{len(serving)} variants" if serving else "no variant"
+            rows.append(GridRow(str(point), name, values))
     if not rows:
         return None
     differing = [name for row in rows for name, value in row.values.items() if value != base.get(name)]
@@ -88,12 +83,17 @@ def base_now(snapshot: Snapshot, entry: Entry) -> Mapping[str, Any]:
 
 def _recipe(snapshot: Snapshot, entry: Entry) -> Recipe | None:
     """The first layered recipe that the entry's single-node rows name and that is here."""
+    found = (found.recipe for row, _, found in layered_recipes(snapshot, entry) if not row.multinode)
+    return next(found, None)
+
+
+def layered_recipes(snapshot: Snapshot, entry: Entry) -> Iterator[tuple[Row, str, RecipeFile]]:
+    """Each row with each reference of it to a layered recipe that is here and can be read."""
     for _, row in entry.rows():
         for reference in row.recipe_references:
             try:
                 found = snapshot.recipe(reference)
             except BenchscribeError:
                 continue
-            if not isinstance(found, Missing) and found.recipe.layered and not row.multinode:
-                return found.recipe
-    return None
+            if not isinstance(found, Missing) and found.recipe.layered:
+                yield row, reference, found

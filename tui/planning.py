@@ -83,7 +83,7 @@ class Outcome:
         """The plan's own findings and, once they are judged, those of the rules; the gravest first."""
         own = self.plan.findings if self.plan is not None else ()
         found = self.judged if self.judged is not None else self.expected
-        if found:
+        if self.judged is not None or self.expected:
             # What a rule judges, it judges better than the plan's own quick look.
             from ..checks.registry import rule_names
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from yaml_told import told
 
 from benchscribe.schema.yaml_pieces import load_in_pieces, pieces
-from benchscribe.schema.yaml_text import YamlList, YamlMap, YamlTextError, load
+from benchscribe.schema.yaml_text import YamlTextError, load
 
 ENTRY = """\
 # the key's comment
@@ -26,14 +26,6 @@ glm:
 
 next: { a: 1 }
 """
-
-
-def told(value: Any) -> Any:
-    """Data with all that is kept of how it was written."""
-    if isinstance(value, (YamlMap, YamlList)):
-        inner = list(value.items()) if isinstance(value, YamlMap) else list(enumerate(value))
-        return type(value), value.flow, [(told(name), told(item)) for name, item in inner]
-    return type(value), value, getattr(value, "spelling", None)
 
 
 def test_an_entry_is_cut_into_its_fields() -> None:

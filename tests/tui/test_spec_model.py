@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from yaml_told import told
 
+from benchscribe.schema.results import Finding, Severity
 from benchscribe.schema.spec_reader import read_spec
-from benchscribe.schema.yaml_text import YamlList, YamlMap, load, plain
+from benchscribe.schema.yaml_text import load, plain
 from benchscribe.tui.model import SpecModel
+from benchscribe.tui.planning import Outcome
 from benchscribe.tui.spec_text import read_back, spec_text
 
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x85\ufeff"), max_size=20)
@@ -56,14 +60,6 @@ DATA = st.recursive(
 @settings(max_examples=150, deadline=None)
 def test_text_reads_back_to_the_same_data(data: dict[str, Any]) -> None:
     assert plain(load(spec_text(data))) == data
-
-
-def told(value: Any) -> Any:
-    """Data with everything that a plan sees of it: types, spellings, styles, order."""
-    if isinstance(value, (YamlMap, YamlList)):
-        inner = list(value.items()) if isinstance(value, YamlMap) else list(enumerate(value))
-        return type(value), value.flow, [(told(name), told(item)) for name, item in inner]
-    return type(value), value, getattr(value, "spelling", None)
 
 
 NAMES = st.sampled_from(["search-space", "notes", "match", "prefill", "changes", "set", "1", "on"])
@@ -155,3 +151,11 @@ def test_unsaved_until_saved() -> None:
     assert not model.unsaved
     model.undo()
     assert model.unsaved
+
+
+def test_what_the_rules_judged_to_be_nothing_is_no_finding() -> None:
+    """The plan's own quick look at what a rule judges counts only until that rule has judged."""
+    quick = Finding("recipe-missing", Severity.WARNING, "a.yaml", 1, "a quick look")
+    plan: Any = SimpleNamespace(findings=(quick,))
+    assert Outcome(1, plan).findings == (quick,)
+    assert Outcome(1, plan, judged=()).findings == ()
